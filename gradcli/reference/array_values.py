@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -324,6 +326,35 @@ def known_places(index: Bounds, sizes: Shape) -> npt.NDArray[np.intp]:
     if not is_known.all() or not all(are_within(one, sizes) for one in whole):
         raise NoRuleError
     return np.stack([flat_places(one, sizes) for one in whole])
+
+
+def places_of(
+    program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]
+) -> dict[Atom, npt.NDArray[np.intp]]:
+    """Find the flat positions of gathers and their transposes, by line; none of those that bounds do not tell.
+
+    Args:
+        program: The function, in primitives.
+        shapes: Of its symbols.
+        inputs: The values of its variables.
+
+    >>> from gradcli.language.parsing import parse
+    >>> from gradcli.language.program.shapes import infer
+    >>> program = parse("elements_at(x, i + 1)")
+    >>> shapes = infer(program, dict(zip(program.variables, [(4,), (2,)])))
+    >>> found = places_of(program, shapes, {"x": np.ones(4), "i": np.array([2.0, 0.0])})
+    >>> [places.tolist() for places in found.values()]
+    [[3, 1]]
+    """
+    lines, found = [line for line in program.lines if line.call.op.is_at_positions], dict[Atom, npt.NDArray[np.intp]]()
+    indices = [line.call.operands[1] for line in lines]
+    part = replace(program, lines=tuple(needed(program.lines, *indices)), output=sympy.S.Zero)
+    values = Values(part, shapes, inputs, ())
+    for line in lines:
+        block = block_of(line.call, *(shapes.get(a, ()) for a in line.call.operands))
+        with suppress(NoRuleError):
+            found[line.symbol] = known_places(values.bounds_of(line.call.operands[1]), block.sizes)[0]
+    return found
 
 
 def _taken(x: Array, places: npt.NDArray[np.intp]) -> Array:

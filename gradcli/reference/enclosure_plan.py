@@ -23,13 +23,11 @@ from gradcli.arrays import Array
 from gradcli.language.lower.programs import parse_meaning
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import rewritten
-from gradcli.language.program.positions import block_of
 from gradcli.language.program.shapes import shapes_in
-from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape, needed
+from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import budget_factor
-from gradcli.reference.array_values import Values, known_places
+from gradcli.reference.array_values import places_of
 from gradcli.reference.balls import precision
-from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
 from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, EnclosurePass, Shift
@@ -223,16 +221,8 @@ class Reference:
         return found
 
     def _places(self) -> Mapping[Atom, Flat]:
-        """Find the positions by value, where bounds of whole arrays tell them for certain."""
-        indices = [line.call.operands[1] for line in self.at_positions]
-        part = replace(self.program, lines=tuple(needed(self.program.lines, *indices)), output=indices[-1])
-        inputs = {str(s): self.inputs[s].reshape(self.shapes[s]) for s in part.variables}
-        values, found = Values(part, self.shapes, inputs, ()), dict[Atom, Flat]()
-        for line in self.at_positions:
-            block = block_of(line.call, *(self.shapes.get(a, ()) for a in line.call.operands))
-            with suppress(NoRuleError):
-                found[line.symbol] = known_places(values.bounds_of(line.call.operands[1]), block.sizes)[0]
-        return found
+        inputs = {str(symbol): array.reshape(self.shapes[symbol]) for symbol, array in self.inputs.items()}
+        return places_of(self.program, self.shapes, inputs)
 
     def admitting(self, budget: int, step: int | None = None) -> Reference:
         """Copy the reference with another budget, and another limit of one step."""

@@ -97,8 +97,9 @@ class Search:
         fixed: InputArrays = MappingProxyType({}),
         points: int = POINTS,
     ) -> None:
-        self.most, still = points, position_names(comparison.subject.program)
-        self.fixed = {**{name: array for name, array in given.items() if name in still}, **fixed}
+        self.most, self.fixed, function = points, fixed, comparison.subject.program
+        if len(function.differentiable) < len(function.names):  # positions stay where they are
+            self.fixed = {name: given[name] for name in position_names(function) if name in given} | {**fixed}
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
         self._counted = self._met = self._singular = 0
