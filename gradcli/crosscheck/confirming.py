@@ -30,8 +30,7 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.columns import evaluate_column
 from gradcli.reference.compiling import Environment, OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.reference.dependencies import Flat, OverBudgetError
-from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
@@ -46,9 +45,6 @@ FEWEST_AT_ONCE = 4
 
 TIGHT = 20
 """Bits that both enclosures must know of an entry for their overlap to mean something; twice as many around zero."""
-
-MOST_SPREAD = 64
-"""Most entries of a Jacobian of which evenly spaced ones are all."""
 
 PROBE_BITS = 128
 """Precision on a probe."""
@@ -294,26 +290,39 @@ def _matching(full: Mapping[Atom, Shape], small: Mapping[Atom, Shape]) -> dict[i
 def _asked(probe: FunctionAtPoint, derivative: Derivative, u: Mapping[str, Array]) -> Evidence | None:
     """Enclose some entries on a probe; None where the work is over the budget."""
     if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
-        return Evidence.enclosed(probe, *_meeting(probe, sympy.Symbol(derivative.variable, real=True)), PROBE_BITS)
+        variable = sympy.Symbol(derivative.variable, real=True)
+        columns, rows = spaced(range(math.prod(probe.shapes[variable])), 8), spaced(range(probe.rows), 8)
+        found = _at_places(probe, variable, columns, rows)
+        is_zero = all(expression == 0 for _, expression in derivative.cases)
+        if is_zero or (found is not None and any(truth != 0 for *_, truth in found.truths(derivative))):
+            return found
+        return _at_places(probe, variable, *_meeting(probe, variable, columns, rows))
     from gradcli.crosscheck.second_derivatives import truths_of
 
     wrt = list(dict.fromkeys(filter(None, (derivative.first, derivative.variable))))
     return truths_of(derivative.of, probe, u, wrt, PROBE_BITS)
 
 
-def _meeting(probe: FunctionAtPoint, variable: sympy.Symbol) -> tuple[list[Direction], Flat]:
-    """Choose columns and rows of a Jacobian, some evenly spaced and some that these meet in entries that are not 0."""
-    columns = [np.array(spaced(range(math.prod(probe.shapes[variable])), 8), dtype=np.int64)]
-    rows = [np.array(spaced(range(probe.rows), 8), dtype=np.int64)]
-    if probe.rows * math.prod(probe.shapes[variable]) > MOST_SPREAD:
-        with suppress(OverBudgetError):
-            reference = Reference(probe.program, probe.shapes, probe.inputs).wide
-            inside = reference.backward_closure({probe.program.output: rows[0]}).get(variable, columns[0][:0])
-            columns.append(np.array(spaced(inside.tolist(), 8), dtype=np.int64))
-            numbers = np.arange(sum(map(len, columns)))
-            _, reached = reference.followed({variable: (numbers, np.concatenate(columns))})
-            rows.append(np.array(spaced(np.unique(reached).tolist(), 8), dtype=np.int64))
-    return [(variable, j) for j in np.unique(np.concatenate(columns)).tolist()], np.unique(np.concatenate(rows))
+def _at_places(
+    probe: FunctionAtPoint, variable: sympy.Symbol, columns: Sequence[int], rows: Sequence[int]
+) -> Evidence | None:
+    """Enclose the entries of a Jacobian at some columns and rows; None where the work is over the budget."""
+    directions = [(variable, j) for j in columns]
+    return Evidence.enclosed(probe, directions, np.array(rows, dtype=np.int64), PROBE_BITS)
+
+
+def _meeting(
+    probe: FunctionAtPoint, variable: sympy.Symbol, columns: Sequence[int], rows: Sequence[int]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Add to columns that meet these rows in zeros alone some that depend on them, and the rows that these reach."""
+    reference = Reference(probe.program, probe.shapes, probe.inputs).wide
+    try:
+        inside = reference.backward_closure({probe.program.output: np.array(rows, dtype=np.int64)}).get(variable)
+        columns = sorted({*columns, *spaced([] if inside is None else inside.tolist(), 8)})
+        _, reached = reference.followed({variable: (np.arange(len(columns)), np.array(columns, dtype=np.int64))})
+    except OverBudgetError:
+        return columns, rows
+    return columns, sorted({*rows, *spaced(np.unique(reached).tolist(), 8)})
 
 
 def lookups(point: FunctionAtPoint, directions: NamedDirections | None = None) -> dict[sympy.Symbol, object]:
