@@ -63,7 +63,7 @@ MOST_STEPS = 4_096
 """Most elements of a running product or extreme."""
 
 WHOLE = 0.25
-"""Distance from a whole number below which a position, which is whole, is that number."""
+"""Radius below which the bound of a position, which is whole, holds one whole number at most."""
 
 _ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
 """Infinities, which may be compared with numbers, chosen, and added to them, as those that mask scores are."""
@@ -322,7 +322,7 @@ def known_places(index: Bounds, sizes: Shape) -> npt.NDArray[np.intp]:
     """
     found = index.in_floats()
     whole = np.rint(found.middle)
-    is_known = found.is_known & (abs(found.middle - whole) + found.radius < WHOLE)
+    is_known = (found.radius < WHOLE) & (abs(found.middle - whole) <= found.radius)
     if not is_known.all() or not all(are_within(one, sizes) for one in whole):
         raise NoRuleError
     return np.stack([flat_places(one, sizes) for one in whole])

@@ -14,7 +14,8 @@ from gradcli.errors import Span
 from gradcli.language.program.positions import block_of, flat_places
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Call, Line
-from gradcli.reference.array_values import Values
+from gradcli.reference.array_values import Values, known_places
+from gradcli.reference.bounds import NoRuleError, bounded, exact
 from gradcli.reference.dependencies import Dependencies, OverBudgetError
 from tests.checks import check_of
 from tests.examples import seeds
@@ -73,6 +74,15 @@ def test_positions_that_are_not_known_are_not_followed() -> None:
     line = Line(y, Call("elements_at", (x, i), (0, 1)), Span(0, 0))
     with pytest.raises(OverBudgetError):
         Dependencies({x: (3,), i: (2,), y: (2,)}, 10**6).sources(line, 0, np.arange(2))
+
+
+def test_a_position_is_known_where_its_bound_holds_one_whole_number() -> None:
+    """Not where it is no whole number, outside, or where rounding leaves two."""
+    middle = np.array([[2.0, 1.0, 0.0]])
+    assert known_places(bounded(middle, np.full((1, 3), 1e-9)), (3,)).tolist() == [[2, 1, 0]]
+    for wrong in (bounded(middle + 0.1, np.zeros((1, 3))), bounded(middle, np.full((1, 3), 0.3)), exact(middle + 1)):
+        with pytest.raises(NoRuleError):
+            known_places(wrong, (3,))
 
 
 HAND: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, str]]] = [
