@@ -186,6 +186,12 @@ class _Walk:
                 self._add(operand, row_rules.own_adjoint(self.writer, call, line.symbol, k, g), ONE)
                 continue
             match call.op.kind:
+                case Kind.GATHER | Kind.SCATTER if k == 0:
+                    back = linear_rules.gathered_back if call.op.kind is Kind.GATHER else linear_rules.scattered_back
+                    self._through(call, k, g, mask, partial(back, self.writer, call))
+                case Kind.GATHER | Kind.SCATTER:
+                    if self.guards:  # a position that moves has no derivative
+                        self._add(operand, sympy.nan, ONE)
                 case Kind.ELEMENTWISE:
                     self._elementwise(line, k, g, mask)
                 case Kind.LIST:

@@ -23,6 +23,7 @@ from gradcli.language.program.movement import (
     sources,
     windows_of,
 )
+from gradcli.language.program.positions import block_of
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Call, Shape
 
@@ -77,11 +78,25 @@ def moved_back(writer: LineWriter, call: Call, g: Atom) -> Atom:
     return _by_places(writer, g, sources(call, inside), inside)
 
 
+def gathered_back(writer: LineWriter, call: Call, g: Atom) -> Atom:
+    """Return the adjoint of the operand of a gather: each element has the sum of those it was taken for."""
+    x, index = call.operands
+    block = block_of(call, writer.shape(x), writer.shape(index))
+    return writer.write("sums_at", g, index, dim=len(block.before), sizes=block.sizes)
+
+
+def scattered_back(writer: LineWriter, call: Call, g: Atom) -> Atom:
+    """Return the adjoint of elements that were added up at positions: that of the sum at each position."""
+    x, index = call.operands
+    block = block_of(call, writer.shape(x), writer.shape(index))
+    return writer.write("elements_at", g, index, dim=len(block.before), count=len(block.sizes))
+
+
 def moves_every_element(writer: LineWriter, call: Call) -> bool:
     """Tell whether each element of the operand of a linear map goes somewhere, so that an adjoint comes back to it."""
     inside = writer.shape(call.operands[0])
     if call.op.kind is not Kind.MOVEMENT:
-        return True
+        return call.op.kind is not Kind.GATHER
     match call.op.name:
         case "pad":
             return all(before >= 0 <= after for before, after in padding(inside, call))

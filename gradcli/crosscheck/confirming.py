@@ -30,6 +30,8 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.columns import evaluate_column
 from gradcli.reference.compiling import Environment, OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
@@ -289,12 +291,38 @@ def _asked(probe: FunctionAtPoint, derivative: Derivative, u: Mapping[str, Array
     """Enclose some entries on a probe; None where the work is over the budget."""
     if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
         variable = sympy.Symbol(derivative.variable, real=True)
-        directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
-        return Evidence.enclosed(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
+        columns, rows = spaced(range(math.prod(probe.shapes[variable])), 8), spaced(range(probe.rows), 8)
+        found = _at_places(probe, variable, columns, rows)
+        is_zero = all(expression == 0 for _, expression in derivative.cases)
+        if is_zero or (found is not None and any(truth != 0 for *_, truth in found.truths(derivative))):
+            return found
+        return _at_places(probe, variable, *_meeting(probe, variable, columns, rows))
     from gradcli.crosscheck.second_derivatives import truths_of
 
     wrt = list(dict.fromkeys(filter(None, (derivative.first, derivative.variable))))
     return truths_of(derivative.of, probe, u, wrt, PROBE_BITS)
+
+
+def _at_places(
+    probe: FunctionAtPoint, variable: sympy.Symbol, columns: Sequence[int], rows: Sequence[int]
+) -> Evidence | None:
+    """Enclose the entries of a Jacobian at some columns and rows; None where the work is over the budget."""
+    directions = [(variable, j) for j in columns]
+    return Evidence.enclosed(probe, directions, np.array(rows, dtype=np.int64), PROBE_BITS)
+
+
+def _meeting(
+    probe: FunctionAtPoint, variable: sympy.Symbol, columns: Sequence[int], rows: Sequence[int]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Add to columns that meet these rows in zeros alone some that depend on them, and the rows that these reach."""
+    reference = Reference(probe.program, probe.shapes, probe.inputs).wide
+    try:
+        inside = reference.backward_closure({probe.program.output: np.array(rows, dtype=np.int64)}).get(variable)
+        columns = sorted({*columns, *spaced([] if inside is None else inside.tolist(), 8)})
+        _, reached = reference.followed({variable: (np.arange(len(columns)), np.array(columns, dtype=np.int64))})
+    except OverBudgetError:
+        return columns, rows
+    return columns, sorted({*rows, *spaced(np.unique(reached).tolist(), 8)})
 
 
 def lookups(point: FunctionAtPoint, directions: NamedDirections | None = None) -> dict[sympy.Symbol, object]:

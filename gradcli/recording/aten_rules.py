@@ -11,7 +11,8 @@ import numpy as np
 
 from gradcli.autodiff._torch import torch
 from gradcli.errors import InputError
-from gradcli.language.program.movement import Positions, Slice, indexed
+from gradcli.language.program.movement import Slice
+from gradcli.language.program.positions import Positions, added, indexed, is_listed, taken_shape
 from gradcli.language.program.wengert import Atom, show
 from gradcli.recording.aten_calls import Argument, Overload, name_of
 from gradcli.recording.aten_lowering import AtenLowering, Lowered, Rule
@@ -136,17 +137,23 @@ INDEXED = frozenset("index _unsafe_index index_put index_put_ _index_put_impl_ _
 
 
 def _index(a: AtenLowering, self: Lowered, indices: Sequence[object]) -> Lowered:
-    items: list[Argument] = []
-    operands = {"x": self}
+    found, operands = _positions(a, indices)
+    items = [found.get(n, _ALL) for n in range(len(indices))]
+    return a.text(indexed("x", a.shape(self), items), x=self, **operands)
+
+
+def _positions(a: AtenLowering, indices: Sequence[object]) -> tuple[dict[int, Positions], dict[str, Atom]]:
+    """Give the positions by dimension, and the values that their names stand for."""
+    found, operands = dict[int, Positions](), dict[str, Atom]()
     for n, one in enumerate(indices):
-        if one is None:
-            items.append(_ALL)
-        elif isinstance(one, np.ndarray):
-            items.append(Positions("", one.shape, one))
-        else:
-            operands[f"i{n}"] = one
-            items.append(Positions(f"i{n}", a.shape(one), None))
-    return a.text(indexed("x", a.shape(self), items), **operands)
+        if isinstance(one, np.ndarray):
+            name = "" if is_listed(one) else f"i{n}"
+            found[n] = Positions(name, one.shape, one)
+            if name:
+                operands[name] = a.whole_numbers(one)
+        elif one is not None:
+            found[n], operands[f"i{n}"] = Positions(f"i{n}", a.shape(one), None), one
+    return found, operands
 
 
 def _index_put(
@@ -158,17 +165,17 @@ def _index_put(
     **_: object,
 ) -> Lowered:
     shape = a.shape(self)
+    if accumulate:
+        found, operands = _positions(a, indices)
+        source = a.expanded(values, taken_shape(shape, found))
+        return a.text(added("x", "v", shape, found), x=self, v=source, **operands)
     if not all(one is None or isinstance(one, np.ndarray) for one in indices):
         return NotImplemented
     key = tuple(slice(None) if one is None else one.astype(np.intp) for one in indices)
-    found = np.arange(math.prod(shape)).reshape(shape)[key]
-    if not accumulate:
-        places = np.full(math.prod(shape), -1)
-        places[found.ravel()] = range(found.size)
-        return a.merged(a.expanded(values, found.shape), self, places.tolist(), shape) if places.size else self
-    source = f"expand(v, {show(found.shape)})"
-    hits = f"reshape(one_hot({found.ravel().tolist()}, {math.prod(shape)}), (-1, {math.prod(shape)}))"
-    return a.text(f"x + reshape(transpose({hits}, 0, 1) @ reshape({source}, -1), {show(shape)})", x=self, v=values)
+    taken = np.arange(math.prod(shape)).reshape(shape)[key]
+    places = np.full(math.prod(shape), -1)
+    places[taken.ravel()] = range(taken.size)
+    return a.merged(a.expanded(values, taken.shape), self, places.tolist(), shape) if places.size else self
 
 
 # -- networks and matrices

@@ -198,8 +198,8 @@ class RecordedDecisions:
         is_kept = self.recorder.records_meaning or "put" not in name
         found: list[Argument] = []
         for one in indices:
-            if one is None or (is_kept and self.recorder.is_argument(one)):
-                found.append(one)
+            if one is None or (is_kept and self.recorder.is_argument(one) and not bool((one < 0).any())):
+                found.append(one)  # those that count from the end are taken as numbers
             elif one.dtype in (torch.bool, torch.uint8):  # a mask
                 if self.recorder.is_known(one):
                     taken = f"{int(one.sum())} of {one.numel()} elements"

@@ -22,11 +22,14 @@ def scatter_reduce(
     if any(m != n for k, (m, n) in enumerate(zip(self.shape, index.shape, strict=True)) if k != dim % self.ndim):
         result: Tensor = NotImplemented
         return result
-    hits = index.unsqueeze(-1) == torch.arange(self.shape[dim])
-    values = torch.where(hits, src[tuple(map(slice, index.shape))].unsqueeze(-1), _NEUTRAL[reduce])
-    dim = dim % self.ndim
-    found = getattr(values, "sum" if reduce == "mean" else reduce)(dim).movedim(-1, dim)
-    count = hits.to(self.dtype).sum(dim).movedim(-1, dim)
+    source = src[tuple(map(slice, index.shape))]
+    count = torch.zeros(self.shape, dtype=self.dtype).scatter_add(dim, index, torch.ones(index.shape, dtype=self.dtype))
+    if reduce in ("sum", "mean"):
+        found = torch.zeros(self.shape, dtype=self.dtype).scatter_add(dim, index, source)
+    else:
+        hits = index.unsqueeze(-1) == torch.arange(self.shape[dim])
+        values = torch.where(hits, source.unsqueeze(-1), _NEUTRAL[reduce])
+        found = getattr(values, reduce)(dim).movedim(-1, dim % self.ndim)
     if include_self:
         folds = {"prod": torch.mul, "amax": torch.maximum, "amin": torch.minimum}
         whole = folds.get(reduce, torch.add)(self, found)

@@ -34,6 +34,12 @@ MOST_CALL_ELEMENTS = 2**20
 MOST_UNBOUND_PARTS = 10_000
 """Most elements of a tensor that may be taken apart one by one."""
 
+MOST_AT_POSITIONS = 2**24
+"""The same of a call that takes or adds up elements at positions."""
+
+AT_POSITIONS = frozenset("index_select take gather index_add scatter_add".split())
+"""Operations that take or add up elements at positions, which are one line, and not compared with one another."""
+
 MOST_POSITION_PRODUCTS = 2**27
 """Largest product of the sizes of its operands: positions are compared with one another."""
 
@@ -60,14 +66,16 @@ def ask(
         numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
         counts = [math.prod(shape) for shape in shapes]
         most = MOST_UNBOUND_PARTS if call.op.name == "unbind" else MOST_CALL_ELEMENTS
+        most = MOST_AT_POSITIONS if call.op.name in AT_POSITIONS else most
         _require_at_most(call.op.name, max(counts, default=0), most)
-        _require_at_most(call.op.name, math.prod(counts), MOST_POSITION_PRODUCTS)
+        if call.op.name not in AT_POSITIONS:
+            _require_at_most(call.op.name, math.prod(counts), MOST_POSITION_PRODUCTS)
     else:
         numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
     torch_call = _TorchCall(call.op.name, numbers, call.typed, shapes)
     results = _result_shapes(torch_call)
     if is_inlined:
-        _require_at_most(call.op.name, max((math.prod(one or ()) for one in results), default=0), MOST_CALL_ELEMENTS)
+        _require_at_most(call.op.name, max((math.prod(one or ()) for one in results), default=0), most)
     parts = [functools.partial(_part, make_recorder, torch_call, n) for n, _ in enumerate(results)]
     made = zip(results, parts, strict=True)
     return tuple(None if shape is None else AskedMeaning(shapes, numbers, shape, part) for shape, part in made)

@@ -41,6 +41,7 @@ enclosure_plan, enclosure_pass   tangents at the elements that are asked for
 pass_views                       what the parts of a pass see of each other
 rounded                          values on balls that round as a float format does
 power_series                     functions of one number around 0, with a bound of what follows the known coefficients
-series, directional_series       what the function is on a ray into the point, in powers of the distance
+series, matrix_series            numbers, and functions of matrices, as powers of a distance
+directional_series               what the function is on a ray into the point, in powers of the distance
 near_kinks, singular_places      where a kink or a pole may be, as far as bounds tell; all such places of a line
 """

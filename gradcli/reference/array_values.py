@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +22,7 @@ from gradcli.language.ops import Kind, Monoid
 from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import numeric
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, padding, permutation, sources
+from gradcli.language.program.positions import are_within, block_of, flat_places
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, moving_lines, needed
 from gradcli.reference.array_functions import (
@@ -58,6 +61,9 @@ from gradcli.reference.rules import rule_of
 
 MOST_STEPS = 4_096
 """Most elements of a running product or extreme."""
+
+WHOLE = 0.25
+"""Radius below which the bound of a position, which is whole, holds one whole number at most."""
 
 _ENDS = {sign * sympy.oo: Bounds(np.array([sign * np.inf]), np.array([0.0])) for sign in (1, -1)}
 """Infinities, which may be compared with numbers, chosen, and added to them, as those that mask scores are."""
@@ -195,6 +201,8 @@ class Values:
                 return _listed(call, operands, inside, shape)
             case Kind.MOVEMENT:
                 return _moved(call, operands[0], inside[0], shape)
+            case Kind.GATHER | Kind.SCATTER:
+                return _at_positions(call, operands, inside, shape)
             case Kind.REDUCTION:
                 return _reduced(call, operands[0], inside[0], shape)
             case Kind.SCAN:
@@ -292,6 +300,83 @@ def _gathered(x: Array, source: npt.NDArray[np.intp], size: int) -> Array:
     found = zeros((len(x), source.size), x.dtype)
     found[:, kept] = flat[:, places[kept]]
     return found.reshape(len(x), *source.shape)
+
+
+def _at_positions(call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Bounds:
+    """Take elements at positions, or add them up there; the positions of each point are its own where they move."""
+    a, block = operands[0], block_of(call, *inside)
+    places, (before, size, count, after) = known_places(operands[1], block.sizes), block.flat
+    if call.op.kind is Kind.GATHER:
+        return a.mapped(lambda x: _taken(x.reshape(len(x), before, size, after), places).reshape(-1, *shape))
+    most = max((int(np.bincount(own).max(initial=0)) for own in places), default=0)
+    return a.routed(
+        lambda x: _added_up(x.reshape(len(x), before, count, after), places, size).reshape(-1, *shape), terms(most)
+    )
+
+
+def known_places(index: Bounds, sizes: Shape) -> npt.NDArray[np.intp]:
+    """Return the flat positions of each point, of shape (points, positions), where bounds tell them.
+
+    Raises:
+        NoRuleError: They are not known, or outside of the sizes.
+    """
+    found = index.in_floats()
+    whole = np.rint(found.middle)
+    is_known = (found.radius < WHOLE) & (abs(found.middle - whole) <= found.radius)
+    if not is_known.all() or not all(are_within(one, sizes) for one in whole):
+        raise NoRuleError
+    return np.stack([flat_places(one, sizes) for one in whole])
+
+
+def places_of(
+    program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]
+) -> dict[Atom, npt.NDArray[np.intp]]:
+    """Find the flat positions of gathers and their transposes, by line; none of those that bounds do not tell.
+
+    Args:
+        program: The function, in primitives.
+        shapes: Of its symbols.
+        inputs: The values of its variables.
+
+    >>> from gradcli.language.parsing import parse
+    >>> from gradcli.language.program.shapes import infer
+    >>> program = parse("elements_at(x, i + 1)")
+    >>> shapes = infer(program, dict(zip(program.variables, [(4,), (2,)])))
+    >>> found = places_of(program, shapes, {"x": np.ones(4), "i": np.array([2.0, 0.0])})
+    >>> [places.tolist() for places in found.values()]
+    [[3, 1]]
+    """
+    lines, found = [line for line in program.lines if line.call.op.is_at_positions], dict[Atom, npt.NDArray[np.intp]]()
+    indices = [line.call.operands[1] for line in lines]
+    part = replace(program, lines=tuple(needed(program.lines, *indices)), output=sympy.S.Zero)
+    values = Values(part, shapes, inputs, ())
+    for line in lines:
+        block = block_of(line.call, *(shapes.get(a, ()) for a in line.call.operands))
+        with suppress(NoRuleError):
+            found[line.symbol] = known_places(values.bounds_of(line.call.operands[1]), block.sizes)[0]
+    return found
+
+
+def _taken(x: Array, places: npt.NDArray[np.intp]) -> Array:
+    """Take elements along the third axis, at the positions of each point."""
+    if len(places) == 1:
+        return x[:, :, places[0]]
+    wide = np.broadcast_to(x, (len(places), *x.shape[1:]))
+    return np.take_along_axis(wide, places[:, None, :, None], axis=2)
+
+
+def _added_up(x: Array, places: npt.NDArray[np.intp], size: int) -> Array:
+    """Add up elements along the third axis that have the same position, at the positions of each point."""
+    if len(places) > 1:
+        wide = np.broadcast_to(x, (len(places), *x.shape[1:]))
+        return np.concatenate([_added_up(wide[n : n + 1], own[None], size) for n, own in enumerate(places)])
+    order = np.argsort(places[0], kind="stable")
+    ordered = places[0][order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    found = zeros((*x.shape[:2], size, x.shape[3]), x.dtype)
+    if len(starts):
+        found[:, :, ordered[starts]] = np.add.reduceat(x[:, :, order], starts, axis=2)
+    return np.asarray(found)
 
 
 def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Bounds:

@@ -29,6 +29,7 @@ from gradcli.reference.compiling import (
     is_of_indices,
     kept_in,
     spend,
+    whole_number,
     work_of,
 )
 
@@ -156,7 +157,7 @@ def _compiled_index(expression: Expr) -> Closure[list[int]]:
     """Compile an index to a closure that evaluates it on columns.
 
     Raises:
-        NotImplementedError: It is no whole number, or made by other functions.
+        NotImplementedError: It has a function without a rule.
     """
     match expression:
         case sympy.Integer():
@@ -171,7 +172,8 @@ def _compiled_index(expression: Expr) -> Closure[list[int]]:
         case quotient():
             above, below = (_compiled_index(a) for a in expression.args)
             return lambda env: list(map(operator.floordiv, above(env), below(env)))
-    raise NotImplementedError(f"no rule for the index {expression}")
+    position = _compiled(expression)
+    return lambda env: list(map(whole_number, position(env)))
 
 
 def _compiled_sum(expression: sympy.Sum) -> Closure[Column]:

@@ -106,10 +106,10 @@ def compile_ball(expression: Expr) -> Compiled:
 
 @lru_cache(maxsize=4096)
 def compile_integer(expression: Expr) -> Closure[int]:
-    """Compile an index to a closure that evaluates it: integers under +, * and whole quotients.
+    """Compile an index to a closure that evaluates it: integers under +, * and whole quotients, and other positions.
 
     Raises:
-        NotImplementedError: anything else.
+        NotImplementedError: the expression has a function without a rule.
     """
     match expression:
         case sympy.Integer():
@@ -124,7 +124,18 @@ def compile_integer(expression: Expr) -> Closure[int]:
         case quotient():
             above, below = (compile_integer(a) for a in expression.args)
             return lambda env: above(env) // below(env)
-    raise NotImplementedError(f"no rule for the index {expression}")
+    position = compile_ball(expression)
+    return lambda env: whole_number(position(env))
+
+
+def whole_number(ball: Ball) -> int:
+    """Return the number of a position, which is exact; -1, which no dimension has, if it has none.
+
+    >>> whole_number(arb(2)), whole_number(arb.nan())
+    (2, -1)
+    """
+    found = ball.unique_fmpz() if ball.is_exact() else None
+    return -1 if found is None else int(found)
 
 
 def folded(parts: Sequence[Closure[_T]], combine: Callable[[_T, _T], _T]) -> Closure[_T]:

@@ -6,8 +6,10 @@ reference, a sum over a product of 10⁹ elements of which only the asked-for on
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,7 @@ import sympy
 
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of, axis_of, sources
+from gradcli.language.program.positions import IndexedBlock, block_of, flat_places
 from gradcli.language.program.shapes import axis_of_scan
 from gradcli.language.program.wengert import Atom, Line, Shape
 from gradcli.reference.deadline import require_time
@@ -25,16 +28,29 @@ Pairs = tuple[Flat, Flat]
 """Positions in a list of elements, and an element of the other side for each."""
 
 
+MOST_POSSIBLE = 2**12
+"""Most elements that are evaluated as those of other positions, for positions that jump."""
+
+
 class OverBudgetError(Exception):
     """Error of more elements to follow, or more ball operations, than is allowed."""
 
 
 class Dependencies:
-    """Dependencies between the elements of a Program of primitives without `matmul` (see `enclosure_plan.lower`)."""
+    """Dependencies between the elements of a Program of primitives without `matmul` (see `enclosure_plan.lower`).
 
-    def __init__(self, shapes: Mapping[Atom, Shape], most: int) -> None:
-        self.shapes, self.most = shapes, most
+    Args:
+        shapes: The shapes of its symbols.
+        most: The most elements to follow through one line.
+        places: The flat positions that gathers and their transposes have by value, by line.
+    """
+
+    def __init__(
+        self, shapes: Mapping[Atom, Shape], most: int, places: Mapping[Atom, Flat] = MappingProxyType({})
+    ) -> None:
+        self.shapes, self.most, self.places = shapes, most, places
         self._known: dict[Atom, _Origins] = {}
+        self._inverse: dict[Atom, Pairs] = {}
 
     def operand_numbers(self, line: Line) -> Sequence[int]:
         """List the operands of a line by number; each symbol of a list once, as all its places are found together."""
@@ -43,10 +59,12 @@ class Dependencies:
     def source_chunks(self, line: Line, out: Flat) -> Iterator[tuple[int, Flat, Flat]]:
         """Yield, operand by operand, positions in `out` and the operand elements that these depend on.
 
-        The elements of a list are found in one pass, as it may have as many operands as elements.
+        The elements of a list are found in one pass, as it may have as many operands as elements.  Positions are left
+        out: they are no part of a value, and say only where it comes from.
         """
         if line.call.op.kind is not Kind.LIST:
-            yield from ((k, *self.sources(line, k, out)) for k in range(len(line.call.operands)))
+            count = 1 if line.call.op.is_at_positions else len(line.call.operands)
+            yield from ((k, *self.sources(line, k, out)) for k in range(count))
         elif len(out):
             origins = self._origins(line)
             first = origins.first[out]
@@ -78,6 +96,10 @@ class Dependencies:
                 return self._steps(out // max(1, each) * block, np.full(len(out), block), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
+            case Kind.MOVEMENT if line.call.op.keeps_order:
+                return np.arange(len(out)), out
+            case Kind.GATHER | Kind.SCATTER:
+                return self._positions_of(line, out) if k else self._moved(line, out, line.call.op.kind is Kind.GATHER)
             case _:
                 origins = self._origins(line)
                 held = np.flatnonzero(origins.first[out] == k)
@@ -99,6 +121,12 @@ class Dependencies:
                 return self._steps(elements // block * each, np.full(len(elements), each), 1)
             case Kind.COUNT:
                 return np.arange(0), np.arange(0)
+            case Kind.MOVEMENT if line.call.op.keeps_order:
+                return np.arange(len(elements)), elements
+            case Kind.GATHER | Kind.SCATTER if k:
+                return self._matched(elements, *self._positions_of(line, np.arange(math.prod(shape)))[::-1])
+            case Kind.GATHER | Kind.SCATTER:
+                return self._moved(line, elements, line.call.op.kind is Kind.SCATTER)
             case _:
                 origins = self._origins(line)
                 return self._matched(elements, origins.inside[origins.places[k]], origins.places[k])
@@ -111,7 +139,7 @@ class Dependencies:
     def backward_closure(
         self, lines: Sequence[Line], start: Mapping[Atom, Flat], most: float = math.inf
     ) -> dict[Atom, Flat]:
-        """Return the backward closure of some elements, themselves included.
+        """Return the backward closure of some elements, themselves and the positions of elements included.
 
         Raises:
             OverBudgetError: They are too many for one step, or more than `most` in all.
@@ -124,13 +152,86 @@ class Dependencies:
                 continue
             require_time()
             known[line.symbol] = elements = distinct(lists.pop(line.symbol))
-            for k, _, source in self.source_chunks(line, elements):
+            chunks = self.source_chunks(line, elements)
+            if line.call.op.is_at_positions:
+                chunks = itertools.chain(chunks, [(1, *self.sources(line, 1, elements))])
+            for k, _, source in chunks:
                 if isinstance(operand := line.call.operands[k], sympy.Symbol):
                     total += len(source)
                     if total > most:
                         raise OverBudgetError
                     lists.setdefault(operand, []).append(source)
         return known | {atom: distinct(parts) for atom, parts in lists.items() if isinstance(atom, sympy.Symbol)}
+
+    def _moved(self, line: Line, elements: Flat, has_positions: bool) -> Pairs:
+        """Follow elements of one side of a gather, or of its transpose, to the other side.
+
+        Args:
+            line: The operation.
+            elements: Of the side that has the positions in the place of the dimensions that are indexed, or of the
+                other one.
+            has_positions: Which side they are of.
+        """
+        _, size, count, after = self._block(line).flat
+        places = self._places_of(line)
+        own, other = (count, size) if has_positions else (size, count)
+        rest, inside = np.divmod(elements, max(1, after))
+        before, at = np.divmod(rest, max(1, own))
+        if has_positions:
+            return np.arange(len(elements)), (before * other + places[at]) * after + inside
+        if line.symbol not in self._inverse:
+            order = np.argsort(places, kind="stable")
+            self._inverse[line.symbol] = order, places[order]
+        order, ordered = self._inverse[line.symbol]
+        first = np.searchsorted(ordered, at, "left")
+        many = np.searchsorted(ordered, at, "right") - first
+        self._require(int(many.sum()))
+        taken = order[_ranges(first, many)]
+        return np.repeat(np.arange(len(elements)), many), (
+            (np.repeat(before, many) * other + taken) * after + np.repeat(inside, many)
+        )
+
+    def _positions_of(self, line: Line, out: Flat) -> Pairs:
+        """Find for each element of a gather, or of its transpose, the elements of the positions that lead to it."""
+        block = self._block(line)
+        _, _, count, after = block.flat
+        held, moved = np.arange(len(out)), out
+        if line.call.op.kind is Kind.SCATTER:
+            held, moved = self._moved(line, out, has_positions=False)
+        at = moved // max(1, after) % max(1, count)
+        rank = len(block.sizes)
+        self._require(rank * len(at))
+        return np.tile(held, rank), (np.arange(rank)[:, None] * count + at).ravel()
+
+    def possible_sources(self, line: Line, out: Flat) -> Flat:
+        """List the elements that elements of a gather may have at any position; none where they are many."""
+        _, size, count, after = self._block(line).flat
+        if size * len(out) > MOST_POSSIBLE:
+            return np.arange(0)
+        rest, inside = np.divmod(out, after)
+        return np.unique(((rest // count * size)[:, None] + np.arange(size)) * after + inside[:, None])
+
+    def source_at(self, line: Line, element: int, positions: Sequence[int]) -> int | None:
+        """Return the operand element that an element of a gather has at other positions; None where there is none."""
+        block = self._block(line)
+        if not all(0 <= at < size for at, size in zip(positions, block.sizes, strict=True)):
+            return None
+        _, size, count, after = block.flat
+        rest, inside = divmod(element, after)
+        return (rest // count * size + int(flat_places(np.array(positions), block.sizes)[0])) * after + inside
+
+    def _block(self, line: Line) -> IndexedBlock:
+        return block_of(line.call, self._operand(line, 0), self._operand(line, 1))
+
+    def _places_of(self, line: Line) -> Flat:
+        """Return the flat positions of a gather or of its transpose.
+
+        Raises:
+            OverBudgetError: They are not known.
+        """
+        if line.symbol not in self.places:
+            raise OverBudgetError
+        return self.places[line.symbol]
 
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
         """Return pairs (index into `elements`, entry of `out` with this source)."""

@@ -7,8 +7,7 @@ eigenvalues one of the first order.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -24,12 +23,13 @@ from gradcli.adjoint.slopes import exponent_of
 from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.reference.balls import Ball, exists, fraction, precision
-from gradcli.reference.compiling import compile_ball
+from gradcli.reference.compiling import compile_ball, whole_number
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import Direction, EnclosurePass
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.exact_series import ExactSeries
+from gradcli.reference.matrix_series import eigenvalue, of_matrix
 from gradcli.reference.pass_views import ValueForm
 from gradcli.reference.rules import Undefined, curvature, known_balls, rule_of
 from gradcli.reference.series import (
@@ -37,7 +37,6 @@ from gradcli.reference.series import (
     CONSTANT,
     FLAT,
     FUNCTIONS,
-    LINEAR,
     Absent,
     Divergent,
     Nan,
@@ -52,7 +51,6 @@ from gradcli.reference.series import (
     power,
     ray,
 )
-from gradcli.reference.spectral import Symmetric
 
 MOST_ROWS = 4
 """Rows of a matrix whose determinant is taken by minors, of which there are as many as their factorial."""
@@ -275,7 +273,32 @@ class Rays:
                     form = self.run.numbering.form(operand, s)
                     a = a.moved_to(same.setdefault((e, form), a.constant))
                 members[e].append(a)
+        if line.call.op.is_at_positions:
+            self._displace(line, elements, members)
         return members
+
+    def _displace(self, line: Line, elements: Flat, members: dict[int, list[Element]]) -> None:
+        """Take another element where a position is another one on the ray, and nothing where it moves."""
+        operand, known = line.call.operands[1], self.known.get(line.call.operands[1], {})
+        places: dict[int, list[Element]] = {}
+        for p, s in zip(*(a.tolist() for a in self.reference.dependencies.sources(line, 1, elements)), strict=True):
+            places.setdefault(int(elements[p]), []).append(known.get(s) or self._element(operand, s))
+        for e, positions in places.items():
+            if not all(map(_stays, positions)):
+                members[e] = [self._element_at(line, e, positions)]
+
+    def _element_at(self, line: Line, e: int, positions: Sequence[Element]) -> Element:
+        """Return the element of a gather that is at these positions, as of no continuous function."""
+        whole = [whole_number(a.constant) for a in positions if isinstance(a, Series) and a.is_still]
+        place = self.reference.dependencies.source_at(line, e, whole) if len(whole) == len(positions) else None
+        if line.call.op.kind is not Kind.GATHER:
+            return Undecided()
+        if place is not None and place not in self.run.values.get(line.call.operands[0], {}):
+            return Undecided()
+        if place is None:  # there is nothing between two positions
+            return Series((), is_continuous=False)
+        found = self._element(line.call.operands[0], place)
+        return replace(found, is_continuous=False) if isinstance(found, Series) else found
 
     def _anchored(self, element: Element, value: Ball | Undefined) -> Element:
         """Set the constant to the value at the point, which may be an exact 0 that the balls do not show."""
@@ -319,9 +342,9 @@ class Rays:
             if _is_sum(line):
                 return reduce(Series.__add__, operands, constant(arb(0)))
             if op.kind is Kind.MATRIX and len(operands) <= MOST_ROWS**2:
-                return _of_matrix(op, operands, e)
+                return of_matrix(op, operands, e)
             if op.kind is Kind.SPECTRAL and op.name == "eigvalsh" and len(operands) <= MOST_ROWS_OF_SPECTRA**2:
-                return _eigenvalue(operands, e)
+                return eigenvalue(operands, e)
         except (Absent, Divergent, Undecided) as reason:
             return reason
         return Undecided()
@@ -398,38 +421,6 @@ def _holds(condition: Element) -> bool:
     if not holds.is_still or not holds.constant.is_exact():
         raise Undecided
     return bool(holds.constant == 1)
-
-
-def _of_matrix(op: Op, elements: list[Series], e: int) -> Series:
-    """Compute the determinant of a matrix, or an element of its inverse, by minors."""
-    order = math.isqrt(len(elements))
-    rows = [elements[n : n + order] for n in range(0, len(elements), order)]
-    if not op.keeps_shape:
-        return _determinant(rows)
-    i, j = divmod(e % len(elements), order)
-    return _determinant(_minor(rows, j, i)).scaled(arb((-1) ** (i + j))) / _determinant(rows)
-
-
-def _eigenvalue(elements: list[Series], e: int) -> Series:
-    """Follow an eigenvalue to the first order, where the elements have a first derivative."""
-    order, given = math.isqrt(len(elements)), [a.derivative() for a in elements]
-    known = [slope for slope in given if slope is not None]
-    of = Symmetric([a.constant for a in elements], order)
-    found = of.slopes_along(known) if of.is_symmetric and len(known) == len(given) else None
-    if found is None:
-        raise Undecided
-    rests = [p for a in elements for p in (*dict(a.terms), a.rest) if p is not None and p > LINEAR]
-    rest = Series((), min([(2, 0), *rests]), all(a.is_continuous for a in elements))
-    return ray(of.eigenvalues[e % order], found[e % order]) + rest
-
-
-def _determinant(rows: list[list[Series]]) -> Series:
-    terms = [row[0] * _determinant(_minor(rows, n, 0)).scaled(arb((-1) ** n)) for n, row in enumerate(rows)]
-    return reduce(Series.__add__, terms) if rows else constant(arb(1))
-
-
-def _minor(rows: list[list[Series]], i: int, j: int) -> list[list[Series]]:
-    return [row[:j] + row[j + 1 :] for row in rows[:i] + rows[i + 1 :]]
 
 
 def _extreme(a: Series, b: Series, op: Op) -> Series:

@@ -226,6 +226,9 @@ class EnclosurePass:
         if op.is_aggregate:
             groups = self.groups_of(line, out)
             return [groups[e].slope(e, s) for e, s in zip(out.tolist(), source.tolist(), strict=True)]
+        if op.is_at_positions and k == 1:
+            reason = f"{self.reference.program.excerpt(line)} takes another element here"
+            return [Undefined("jump", reason, True)] * len(out)
         if op.kind is not Kind.ELEMENTWISE:
             return [arb(1)] * len(out)
         columns = [self.operand(line, n, out) for n in range(len(operands))]
@@ -385,6 +388,8 @@ def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
     that; of a condition, only its change matters.
     """
     op = line.call.op
+    if op.is_at_positions:  # a position that does not move undoes the jump to the next one
+        return lambda k, a, b: times(a, b) if k == 0 else a if isinstance(a, Undefined) else None if a == 0 else b
     if op.is_branch:
         return lambda k, a, b: changed(a, b) if k == 0 else None if b == 0 else times(a, b)
     if op.is_extreme or (op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat):

@@ -26,6 +26,7 @@ from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.progress import budget_factor
+from gradcli.reference.array_values import places_of
 from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
@@ -100,6 +101,7 @@ class Plan:
         pairs: The directions and the elements of each line that these move, as two arrays of one length.
         ways: The ways of a change through each line: the operand, and the elements of the line and of the operand.
         needed: The elements whose values are taken.
+        rows: The rows of y that were asked for; None for all.
         judges_value: Whether y itself is looked at.
         work: Ball operations.
         numbering: The forms that tell which values are certainly the same, once they are needed.
@@ -110,6 +112,7 @@ class Plan:
     reached: dict[Atom, tuple[Flat, Flat]] = field(default_factory=dict)
     edges: dict[Atom, list[tuple[int, Flat, Flat]]] = field(default_factory=dict)
     needed: dict[Atom, Flat] = field(default_factory=dict)
+    rows: Flat | None = None
     judges_value: bool = True
     work: int = 0
     numbering: ValueForms | None = None
@@ -125,6 +128,17 @@ class Plan:
         with precision(bits):
             return EnclosurePass(plan, shift).enclose()
 
+    def moved_to(self, inputs: Mapping[str, Array]) -> Plan:
+        """Return the same plan at other values of some variables; one of its own where positions may be others.
+
+        Raises:
+            OverBudgetError: Positions are not known there, or lead to more than `BALL_OPERATIONS`.
+        """
+        reference = self.reference.moved_to(inputs)
+        if not reference.at_positions:
+            return replace(self, reference=reference)
+        return reference.plan(self.directions, self.rows, judges_value=self.judges_value)
+
 
 class Reference:
     """The reference reading of a Program of primitives at given inputs."""
@@ -136,7 +150,9 @@ class Reference:
         self.shapes = shapes_in(self.program, shapes)
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
         self.budget = int(BALL_OPERATIONS * max(1.0, budget_factor()))
-        self.dependencies = Dependencies(self.shapes, self.budget)
+        self.at_positions = [line for line in self.program.lines if line.call.op.is_at_positions]
+        self.places = self._places() if self.at_positions else {}
+        self.dependencies = Dependencies(self.shapes, self.budget, self.places)
 
     def plan(self, directions: Sequence[Direction], rows: Flat | None = None, *, judges_value: bool = True) -> Plan:
         """Prepare columns of the Jacobian, at some flat rows of y or at all, with y if that is not too much.
@@ -144,7 +160,7 @@ class Reference:
         Raises:
             OverBudgetError: more than `BALL_OPERATIONS` ball operations.
         """
-        plan, wanted = Plan(self, directions, _units(directions)), None
+        plan, wanted = Plan(self, directions, _units(directions), rows=rows), None
         with suppress(OverBudgetError):  # all are followed where a list of those wanted would be too long
             wanted = None if rows is None else self.backward_closure({self.program.output: rows})
         self._reach(plan, wanted)
@@ -199,12 +215,20 @@ class Reference:
         """Copy the reference with other values of some variables, of the same shapes."""
         found = copy(self)
         found.inputs = {s: _flat(inputs[str(s)]) if str(s) in inputs else own for s, own in self.inputs.items()}
+        if self.at_positions:
+            found.places = found._places()
+            found.dependencies = Dependencies(self.shapes, self.dependencies.most, found.places)
         return found
+
+    def _places(self) -> Mapping[Atom, Flat]:
+        inputs = {str(symbol): array.reshape(self.shapes[symbol]) for symbol, array in self.inputs.items()}
+        return places_of(self.program, self.shapes, inputs)
 
     def admitting(self, budget: int, step: int | None = None) -> Reference:
         """Copy the reference with another budget, and another limit of one step."""
         found = copy(self)
-        found.budget, found.dependencies = budget, Dependencies(self.shapes, budget if step is None else step)
+        found.budget = budget
+        found.dependencies = Dependencies(self.shapes, budget if step is None else step, self.places)
         return found
 
     @cached_property
@@ -283,6 +307,9 @@ class Reference:
         """List the operand elements at which local derivatives will be taken."""
         start: dict[Atom, list[Flat]] = {}
         for line in self.program.lines:
+            if line.call.op.kind is Kind.GATHER and any(k for k, *_ in plan.edges.get(line.symbol, ())):
+                out = np.unique(plan.reached[line.symbol][1])
+                start.setdefault(line.call.operands[0], []).append(self.dependencies.possible_sources(line, out))
             if line.symbol not in plan.reached or line.call.op.is_linear:
                 continue
             out = np.unique(plan.reached[line.symbol][1])

@@ -70,7 +70,7 @@ class RoundedPass(EnclosurePass):
         elif op.is_extreme:
             groups = grouped(self, line, elements)
             found = {e: _one_of(groups[e].values, outcome, op) for e, outcome in found.items()}
-        elif op.kind is not Kind.MOVEMENT and not op.is_aggregate:
+        elif not (op.only_moves or op.is_aggregate):
             sizes = dict.fromkeys(out, arb(0))
             for k, position, source in self.reference.dependencies.source_chunks(line, elements):
                 for p, term in zip(position.tolist(), self.values_at(line, k, source), strict=True):
@@ -79,7 +79,7 @@ class RoundedPass(EnclosurePass):
             for e, total in found.items():
                 if not (isinstance(total, Undefined) or total.is_exact()):
                     found[e] = total + arb(0, sizes[e].upper() * arb(2) ** -self.format.bits)
-        return found if op.kind is Kind.MOVEMENT else {e: self._held(outcome) for e, outcome in found.items()}
+        return found if op.only_moves else {e: self._held(outcome) for e, outcome in found.items()}
 
     def _kernel(self, line: Line, outcome: Outcome, operands: Sequence[Outcome]) -> Outcome:
         """Return the result of a kernel that is known better, or less well, than by its rule."""

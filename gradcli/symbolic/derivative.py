@@ -62,7 +62,7 @@ class Derivative:
         columns: The index of x: a symbol for each dimension.
         cases: The formulas.
         written: The index symbols that are written out, rows first, with their sizes.
-        ranges: The size of each index symbol.
+        ranges: The size of each index symbol, and of what each tensor of positions names.
         sizes: The large sizes that are symbols, with their values.
         of: What it is.
         first: The first variable of a Hessian block.

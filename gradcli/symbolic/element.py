@@ -23,6 +23,7 @@ from gradcli.language.ops import Kind, Monoid, Op
 from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program.movement import axes_of, axis_of, fill_of
 from gradcli.language.program.numeric import array_of
+from gradcli.language.program.positions import IndexedBlock, block_of
 from gradcli.language.program.shapes import axis_of_scan, bounds
 from gradcli.language.program.sympy_functions import (
     InverseElement,
@@ -38,6 +39,7 @@ from gradcli.language.program.sympy_functions import (
 )
 from gradcli.language.program.wengert import MAX_BITS, Atom, Call, Line, Program, Shape, broadcast
 from gradcli.progress import may_end
+from gradcli.symbolic.linear import assemble, linear
 from gradcli.symbolic.origins import LARGE, NoFormulaError, SymbolicIndex, aligned, sources_of
 
 FORMULA_NODES = 1_500
@@ -161,6 +163,10 @@ class Entries:
                 return self._joined(call, shapes, index)
             case Kind.MOVEMENT:
                 return self._moved(line, shapes[0], index)
+            case Kind.GATHER:
+                return self._taken(call, block_of(call, *shapes), index)
+            case Kind.SCATTER:
+                return self._added_up(call, block_of(call, *shapes), index)
             case Kind.MATRIX:
                 return self._matrix(call, shapes[0], index)
             case Kind.COUNT:
@@ -269,6 +275,30 @@ class Entries:
         fill = fill_of(call)
         rest = sympy.Integer(int(fill)) if fill.is_integer() else sympy.Float(fill, precision=53)
         return sympy.Piecewise(*cases, (rest, True))
+
+    def _taken(self, call: Call, block: IndexedBlock, index: SymbolicIndex) -> Expr:
+        """Return the element at the positions that the index names."""
+        first, last = len(block.before), len(block.before) + len(block.batch)
+        places = self._places(call, block, index[first:last])
+        return self.entry(call.operands[0], (*index[:first], *places, *index[last:]))
+
+    def _added_up(self, call: Call, block: IndexedBlock, index: SymbolicIndex) -> Expr:
+        """Add up the elements whose positions are the index."""
+        first, last = len(block.before), len(block.before) + len(block.sizes)
+        bound = self.indices("k", block.batch)
+        places = self._places(call, block, bound)
+        element = self.entry(call.operands[0], (*index[:first], *bound, *index[last:]))
+        body = element * sympy.Mul(*(KroneckerDelta(i, at) for i, at in zip(index[first:last], places, strict=True)))
+        return assemble(linear(functools.reduce(self.total, bound, body), self.ranges))
+
+    def _places(self, call: Call, block: IndexedBlock, index: SymbolicIndex) -> SymbolicIndex:
+        """Return the position in each dimension; variables of positions are known to be within the dimensions."""
+        axes = range(len(block.sizes)) if len(block.sizes) > 1 else [None]
+        found = [self.entry(call.operands[1], index if axis is None else (Integer(axis), *index)) for axis in axes]
+        for place, size in zip(found, block.sizes, strict=True):
+            if isinstance(place, sympy.Indexed):
+                self.ranges.setdefault(place.base.label, self.sizes(size))
+        return tuple(found)
 
     def _matrix(self, call: Call, shape: Shape, index: SymbolicIndex) -> Expr:
         p, q = self.index("k", shape[-1]), self.index("l", shape[-1])

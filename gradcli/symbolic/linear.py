@@ -42,7 +42,7 @@ def linear(expression: Expr, ranges: Ranges) -> DeltaForm:
 
     Args:
         expression: Linear in its deltas, as every derivative is.
-        ranges: For each index symbol n, the index running from 0 to n - 1.
+        ranges: For each index symbol n, the index running from 0 to n - 1; for a tensor of positions, its numbers.
     """
     if not expression.has(KroneckerDelta):
         return {frozenset(): expression}
@@ -190,11 +190,16 @@ def _root(delta: KroneckerDelta, k: sympy.Symbol) -> Expr | None:
 
 
 def _at_least(index: Expr, first: Expr, ranges: Ranges) -> Expr:
-    return sympy.true if first == 0 and index in ranges else sympy.Ge(index, first)
+    return sympy.true if first == 0 and _range_of(index, ranges) is not None else sympy.Ge(index, first)
+
+
+def _range_of(index: Expr, ranges: Ranges) -> Expr | None:
+    """Return the size that an index runs over, or that a tensor of positions is within; None of another."""
+    return ranges.get(index.base.label if isinstance(index, sympy.Indexed) else index)
 
 
 def _at_most(index: Expr, last: Expr, ranges: Ranges) -> Expr:
-    if index in ranges and ranges[index] == last + 1:
+    if _range_of(index, ranges) == last + 1:
         return sympy.true
     if index.is_Integer and index < LARGE and not last.is_Integer and last.free_symbols.isdisjoint(ranges):
         return sympy.true  # a size that is a symbol is larger than LARGE

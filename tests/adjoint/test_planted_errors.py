@@ -218,6 +218,8 @@ PLANTED: list[tuple[Any, str, Callable[[Rule], Rule], str, dict[str, Any], str]]
     (linear_rules, "summed_behind", unflipped, "cumsum(x**2, 0)*y", TWO, EVERY),
     (linear_rules, "summed_at", shifted, "x[[0, 0, 2]]*y", TWO, EVERY),
     (linear_rules, "summed_at", shifted, "windows(x**2, 0, 2)*y[:2]", TWO, EVERY),
+    (linear_rules, "gathered_back", scaled, "elements_at(x**2, [0, 0, 2])*y", TWO, EVERY),
+    (linear_rules, "scattered_back", scaled, "sums_at(x**2, [2, 0, 2], 0, 3)*y", TWO, EVERY),
     (linear_rules, "_placed", scaled, "x[::-2]**2", VECTOR, EVERY),
     (linear_rules, "_on_diagonal", transposed, "diagonal(A, 1)**2", ANY, EVERY),
     (linear_rules, "dilated", scaled, "x[::2]**2", VECTOR, EVERY),

@@ -273,6 +273,8 @@ VECTOR = {"x": [1.0, 5, 3]}
         ("array_values.spread", "x[:, None]*x", VECTOR),
         ("array_values._gathered", "flip(x, 0)*x", VECTOR),
         ("array_values._padded", "x[1:]**2", VECTOR),
+        ("array_values._taken", "elements_at(x, [0, 2, 0])*x", VECTOR),
+        ("array_values._added_up", "sums_at(x, [1, 0, 1], 0, 3)*x", VECTOR),
         ("array_values.product", "A@A", SQUARE),
         ("array_values.larger", "cummax(x)", VECTOR),
         ("array_values.multiply", "prod(x)", VECTOR),

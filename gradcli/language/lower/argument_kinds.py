@@ -24,7 +24,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """Parameters that take a word in quotes, with the words they take; those of one operation alone after its name."""
 
-SEVERAL = frozenset("dim dims shape pad shifts normalized_shape".split())
+SEVERAL = frozenset("dim dims shape sizes pad shifts normalized_shape".split())
 """Parameters that may take several numbers in parentheses."""
 
 GATHERED = frozenset(["shape", "dims", "sizes"])

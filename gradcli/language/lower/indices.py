@@ -4,7 +4,8 @@
 
 Each index has a dimension of its own, counted from the last, shared by all values that depend on it: `x[k]` is x with
 other dimensions of size 1, the index alone is `arange` there, δ is `eye`, and the sum is a sum over that dimension.  An
-index may be any expression of others: then the element is picked by comparing, and is 0 outside of the tensor.
+index may be any expression of others: then the element is picked by comparing, and is 0 outside of the tensor.  An
+index that is an element of a variable, as in `x[i[k]]`, is a position by value, as in an index of whole tensors.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from gradcli.language.lower.context import Context, Index, Operand, lower
 from gradcli.language.lower.lines import as_number, emit
 from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.program.movement import NEW, Slice
-from gradcli.language.program.wengert import Atom, Shape, show
+from gradcli.language.program.wengert import Atom, Shape, broadcast, show
 from gradcli.language.text.nodes import Arguments, Items, NameNode, Node, Range, Ranged, Subscript, Trailer, name_alone
 from gradcli.language.text.tokens import Token
 
@@ -77,6 +78,8 @@ def element(context: Context, operand: Operand, subscript: Subscript) -> Operand
     atom, span = operand[0], operand[1].to(subscript.span)
     shape = needed_shape(context, atom)
     is_known = shape is not None
+    if shape is not None and len(shape) == len(subscript.items) and _has_values(context, subscript):
+        return _element_at_values(context, atom, subscript, span), span
     shape = (UNKNOWN_SIZE,) * len(subscript.items) if shape is None else shape
     if len(shape) != len(subscript.items):
         message = f"a tensor of shape {show(shape)} has {len(shape)} indices, and here are {len(subscript.items)}"
@@ -108,6 +111,34 @@ def element(context: Context, operand: Operand, subscript: Subscript) -> Operand
     for place, size, at in picked:
         atom = _picked(context, atom, at, place, size, span)
     return atom, span
+
+
+def _has_values(context: Context, subscript: Subscript) -> bool:
+    """Tell whether an index has an element of a variable in it, as `x[i[k]]` has."""
+    names = context.findings.variables.keys() | context.known.names
+    tokens = [token for bound in subscript.items for token in context.source.within(bound.span)]
+    return any(token.kind == "name" and token.text in names and token.text not in context.indices for token in tokens)
+
+
+def _element_at_values(context: Context, atom: Atom, subscript: Subscript, span: Span) -> Atom:
+    """Lower an element at positions of which some are values: the positions in all dimensions, stacked."""
+    found = []
+    for bound in subscript.items:
+        node = bound.only
+        if node is None:
+            raise context.source.error("an index must stand here", bound.span, hint="write x[i], or x[0]")
+        found.append(as_number(context, *lower(context, node)))
+    shapes = [needed_shape(context, one) for one in found]
+    known = [one for one in shapes if one is not None]
+    if len(known) < len(shapes):
+        return atom
+    whole = broadcast(known)
+    wide = [
+        one if own == whole else emit(context, "expand", [one], span, (whole,))[0]
+        for one, own in zip(found, known, strict=True)
+    ]
+    places = wide[0] if len(wide) == 1 else emit(context, "stack", wide, span, (0,))[0]
+    return emit(context, "elements_at", [atom, places], span, (0, len(wide)))[0]
 
 
 def _position(context: Context, node: Node, size: int | None) -> Atom:

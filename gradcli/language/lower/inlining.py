@@ -18,8 +18,9 @@ from gradcli.language.lower.constants import UNKNOWN_SIZE, constant_numbers, inl
 from gradcli.language.lower.context import Context, Operand, Several
 from gradcli.language.lower.lines import as_number, require_tensor, with_place
 from gradcli.language.lower.sizes import fitted, needed_shapes, shape_of
-from gradcli.language.lower.values_at_point import UnknownShapeError, decided
-from gradcli.language.program.movement import Positions, indexed
+from gradcli.language.lower.values_at_point import UnknownShapeError, decided, known_value
+from gradcli.language.program.constant_tensors import whole_numbers
+from gradcli.language.program.positions import Positions, indexed, is_listed
 from gradcli.language.program.wengert import Atom, Call
 
 
@@ -96,9 +97,15 @@ def index_with_tensors(context: Context, operand: Operand, items: Sequence[objec
         context.findings.needs_shapes = True
         return operand[0], span
     text = with_place(context, span, lambda: indexed("x", shapes[0], read))
-    names = ["x", *(f"i{n}" for n in range(len(tensors)))]
-    atoms = [as_number(context, a, span) for a, _ in (operand, *tensors)]
-    return inline_text(context, text, dict(zip(names, atoms, strict=True)), span), span
+    constants = {one.name: one.numbers for one in read if isinstance(one, Positions) and one.numbers is not None}
+    atoms = {"x": as_number(context, operand[0], span)}
+    for name, atom, where in ((f"i{n}", *one) for n, one in enumerate(tensors)):
+        numbers = constants.get(name)
+        if numbers is None or is_listed(numbers):
+            atoms[name] = as_number(context, atom, span)
+        else:
+            atoms[name] = context.builder.emit("drawn", (), where, (np.shape(numbers), whole_numbers(numbers)))
+    return inline_text(context, text, atoms, span), span
 
 
 def _places_in(context: Context, item: Operand, operand: Operand, tensors: Sequence[Operand]) -> list[Positions]:
@@ -107,7 +114,10 @@ def _places_in(context: Context, item: Operand, operand: Operand, tensors: Seque
     shape = shape_of(context, atom)
     number = as_number(context, atom, where)
     if atom not in context.findings.conditions:
-        return [Positions(f"i{tensors.index(item)}", shape or (), constant_numbers(context, number))]
+        numbers = constant_numbers(context, number)
+        known = known_value(context, number) if numbers is None else numbers
+        is_negative = known is not None and bool((known < 0).any())
+        return [Positions(f"i{tensors.index(item)}", shape or (), numbers, is_negative)]
     found = decided(context, number, where, context.source.excerpt(operand[1]), context.source.excerpt(where))
     if not found.ndim:
         raise context.source.error("a condition of one number is no mask here", where, hint="write where(c, x, 0)")

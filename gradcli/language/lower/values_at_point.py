@@ -22,6 +22,17 @@ class UnknownShapeError(Exception):
     """Unknown shape of an operand, or an unknown value that decides."""
 
 
+def known_value(context: Context, atom: Atom) -> Array | None:
+    """Evaluate a value at the point, where there is one; the lines of the text need not depend on it."""
+    is_asked = context.findings.needs_values
+    try:
+        return value_at_point(context, atom) if context.known.values else None
+    except UnknownShapeError:
+        return None
+    finally:
+        context.findings.needs_values = is_asked
+
+
 def value_at_point(context: Context, atom: Atom) -> Array:
     """Evaluate a value at the point, for which the text asks.
 

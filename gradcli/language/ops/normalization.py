@@ -32,7 +32,7 @@ def _embedded(constants: Constants, shapes: Shapes) -> str:
         if not -rows <= padding < rows:
             raise ShapeError(f"embedding takes a padding_idx from {-rows} to {rows - 1}, and not {padding}")
         weight = f"where(arange({rows})[:, None] == {padding % rows}, detach(weight), weight)"
-    return f"where(input[..., None] == arange({rows}), 1, 0) @ {weight}"
+    return f"elements_at({weight}, input, 0)"
 
 
 # -- normalization

@@ -47,6 +47,8 @@ class Kind(Enum):
     CONTRACTION = "contraction"
     LIST = "list"
     MOVEMENT = "movement"
+    GATHER = "gather"
+    SCATTER = "scatter"
     MATRIX = "matrix"
     SPECTRAL = "spectral"
     COUNT = "count"
@@ -299,6 +301,16 @@ class Op:
         return self.is_nonlinear_fold or self.kind in (Kind.MATRIX, Kind.SPECTRAL)
 
     @cached_property
+    def only_moves(self) -> bool:
+        """Tell whether each element of the result is one of the operand, or a constant, and is not rounded."""
+        return self.kind in (Kind.MOVEMENT, Kind.GATHER)
+
+    @cached_property
+    def is_at_positions(self) -> bool:
+        """Tell whether the last operand says where elements come from, or go to."""
+        return self.kind in (Kind.GATHER, Kind.SCATTER)
+
+    @cached_property
     def keeps_order(self) -> bool:
         """Tell whether the elements of a movement stay in row-major order."""
         return self.name in ("reshape", "flatten", "squeeze", "unsqueeze")
@@ -400,13 +412,15 @@ class Op:
     def is_linear(self) -> bool:
         """Tell whether the derivative needs no values of the operands."""
         is_fold, is_sum = self.kind in (Kind.REDUCTION, Kind.SCAN), self.monoid is Monoid.SUM
-        return is_sum if is_fold else bool(self.coefficients) or self.kind in (Kind.LIST, Kind.MOVEMENT)
+        is_moved = self.kind in (Kind.LIST, Kind.MOVEMENT, Kind.GATHER, Kind.SCATTER)
+        return is_sum if is_fold else bool(self.coefficients) or is_moved
 
 
 _RULES: Mapping[Kind | Monoid, str] = {
     Kind.CONTRACTION: "product rule",
     Kind.LIST: "rule of parts",
-    Kind.MOVEMENT: "rule of moved elements",
+    **dict.fromkeys((Kind.MOVEMENT, Kind.GATHER), "rule of moved elements"),
+    Kind.SCATTER: "sum rule",
     Monoid.SUM: "sum rule",
     Monoid.PRODUCT: "product rule",
     **dict.fromkeys((Monoid.LARGEST, Monoid.SMALLEST), "rule of the element taken"),

@@ -92,6 +92,26 @@ OF_NUMPY: tuple[Op, ...] = (
 
 AT_POSITIONS: tuple[Op, ...] = (
     Op(
+        "elements_at",
+        ("x", Operand("index", whole_number=True), Constant("dim", 0), Constant("count", 1)),
+        "the elements, or slices, of a dimension at positions that are values, x[index]",
+        kind=Kind.GATHER,
+        caveat="of count dimensions from dim on, index is the stack of the positions in each",
+        notation=("x[index]",),
+        example="elements_at(x, [2, 0, 2])",
+        at={"x": "1,2,3"},
+    ),
+    Op(
+        "sums_at",
+        ("x", Operand("index", whole_number=True), Constant("dim"), Constant("sizes")),
+        "the elements, or slices, added up at positions of a dimension of a size; elsewhere is 0",
+        kind=Kind.SCATTER,
+        adds_terms=True,
+        caveat="of several sizes, index is the stack of the positions in each dimension",
+        example="sums_at(x, [3, 0, 3], 0, 4)",
+        at={"x": "1,2,3"},
+    ),
+    Op(
         "one_hot",
         (Operand("index", whole_number=True), Constant("num_classes")),
         "for each whole number a row with 1 at its place, 0 elsewhere",

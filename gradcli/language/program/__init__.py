@@ -9,9 +9,11 @@ shapes          the shape of every line
 named_shapes    shapes whose sizes have names, and inferred ones of variables
 shape_costs     how unlikely shapes are
 shape_readings  the shapes with which a text makes sense, the likeliest first
-movement        the sources of the elements of a line; indices with positions, as text
+movement        the sources of the elements of a line
+positions       elements at positions that are values; indices with positions, as text
 library_calls   calls of torch and NumPy for an operation: to compute it, or to write it down
 torch_passes    torch's passes through a Program, as a Program
 program_text    a Program as text of the language
+constant_tensors  tensors by their numbers
 numeric         a Program run by NumPy, and constant tensors, in float64
 """

@@ -18,7 +18,16 @@ import sympy
 from gradcli.language.ops import REQUIRED, ROWS, Kind, Meaning, Op, gives_positions
 from gradcli.language.ops.row import SHAPES
 from gradcli.language.ops.structure import OPAQUE
-from gradcli.language.program.movement import as_key, axes_of, fill_of, forward_key, moved, permutation, windows_of
+from gradcli.language.program.movement import (
+    as_key,
+    axes_of,
+    fill_of,
+    forward_key,
+    moved,
+    permutation,
+    windows_of,
+)
+from gradcli.language.program.positions import block_of
 from gradcli.language.program.shapes import axis_of_scan, count_of
 from gradcli.language.program.wengert import Atom, Call, Shape, number
 
@@ -165,6 +174,8 @@ class TorchCalls:
             return self._list(call, operands)
         if op.kind is Kind.MOVEMENT:
             return self._moved(call, self.tensor(operands[0]), operand_shape(operands[0]))
+        if op.is_at_positions:
+            return self._at_positions(call, *map(self.tensor, operands), *map(operand_shape, operands))
         if op.name in _ONE_DIMENSION:
             return _one_by_one(call, self.tensor(operands[0]), operand_shape(operands[0]))
         tensors = [self.tensor(a) for a in operands]
@@ -210,6 +221,21 @@ class TorchCalls:
             case "expand" | "reshape" as name:
                 return getattr(x, name)(*_spread(call.statics[0]))
         return self._called(call, [x], [x])
+
+    def _at_positions(
+        self, call: Call, x: LibraryValue, index: LibraryValue, shape: Shape, of_index: Shape
+    ) -> LibraryValue:
+        """Take elements at positions by an index, or add them up by index_add, of several dimensions as one."""
+        block, whole = block_of(call, shape, of_index), index.long()
+        parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
+        if call.op.kind is Kind.GATHER:
+            return x[(*[slice(None)] * len(block.before), *parts)]
+        places = _joined(parts, block.sizes)
+        _, size, count, _ = block.flat
+        lines = x if len(block.batch) == 1 else x.reshape(*block.before, count, *block.after)
+        places = places if len(block.batch) == 1 else places.reshape(-1)
+        found = lines.new_zeros((*block.before, size, *block.after)).index_add(len(block.before), places, lines)
+        return found if len(block.sizes) == 1 else found.reshape(*block.whole)
 
     def _called(self, call: Call, operands: Sequence[LibraryValue], tensors: Sequence[LibraryValue]) -> LibraryValue:
         """Call the function or method of the row: by position up to the first argument left out, then by name.
@@ -276,6 +302,8 @@ class NumpyCalls:
                 return self._list(call, operands)
             case Kind.MOVEMENT:
                 return moved(call, x, fill_of(call), self.numpy)
+            case Kind.GATHER | Kind.SCATTER:
+                return self._at_positions(call, x, others[0], shape, operand_shape(others[0]))
             case Kind.SCAN:
                 axis = axis_of_scan(call, shape)
                 return x if axis is None else function_at(self.numpy, NUMPY[name])(x, axis=axis)
@@ -295,6 +323,27 @@ class NumpyCalls:
         function = self.lacking.get(name) or function_at(self.numpy, NUMPY[name])
         return function(*call.typed, x, *others)
 
+    def _at_positions(
+        self, call: Call, x: LibraryValue, index: LibraryValue, shape: Shape, of_index: Shape
+    ) -> LibraryValue:
+        """Take elements at positions by an index, or add them up by a count of their places, weighted by them."""
+        block, whole = block_of(call, shape, of_index), index.astype(int)
+        parts = [whole] if len(block.sizes) == 1 else [whole[n] for n in range(len(block.sizes))]
+        if call.op.kind is Kind.GATHER:
+            return x[(*[slice(None)] * len(block.before), *parts)]
+        places = _joined(parts, block.sizes)
+        before, size, _, after = block.flat
+        if before != 1:  # one place for each element before and behind them, in row-major order
+            places = self.numpy.arange(before)[:, None] * size + places.reshape(-1)
+        if after != 1:
+            places = places[..., None] * after + self.numpy.arange(after)
+        found = self.numpy.bincount(
+            places if (before, after, len(block.batch)) == (1, 1, 1) else places.reshape(-1),
+            weights=x if len(shape) == 1 else x.reshape(-1),
+            minlength=before * size * after,
+        )
+        return found if len(block.whole) == 1 else self.numpy.reshape(found, block.whole)
+
     def _list(self, call: Call, operands: Sequence[LibraryValue]) -> LibraryValue:
         (dim,) = call.statics
         along = {"axis": dim} if dim else {}
@@ -302,6 +351,11 @@ class NumpyCalls:
             return self.numpy.concatenate([*operands], **along)
         is_stretched = len({operand_shape(a) for a in operands}) > 1
         return self.numpy.stack(self.numpy.broadcast_arrays(*operands) if is_stretched else [*operands], **along)
+
+
+def _joined(parts: Sequence[LibraryValue], sizes: Shape) -> LibraryValue:
+    """Join the positions in several dimensions to one in row-major order."""
+    return reduce(lambda found, own: found * own[1] + own[0], zip(parts[1:], sizes[1:], strict=True), parts[0])
 
 
 def signed_vectors(

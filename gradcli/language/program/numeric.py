@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
@@ -27,12 +26,14 @@ from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_num
 from gradcli.language.program.shapes import require_work, shape_of
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, Statics, number
 
-PLACES: Mapping[str, Callable[[Sequence[Shape], Constants], int]] = {
-    "one_hot": lambda _, constants: int(constants["num_classes"]),
-    **dict.fromkeys(("cross_entropy", "nll_loss"), lambda shapes, _: shapes[0][min(1, len(shapes[0]) - 1)]),
-    "embedding": lambda shapes, _: shapes[1][0],
+PLACES: Mapping[str, Callable[[Sequence[Shape], Constants], Shape]] = {
+    "one_hot": lambda _, constants: (int(constants["num_classes"]),),
+    **dict.fromkeys(("cross_entropy", "nll_loss"), lambda shapes, _: (shapes[0][min(1, len(shapes[0]) - 1)],)),
+    "embedding": lambda shapes, _: shapes[1][:1],
+    "elements_at": lambda shapes, constants: shapes[0][constants["dim"] :][: constants["count"]],
+    "sums_at": lambda _, constants: constants["sizes"],
 }
-"""Number of classes or rows that positions may name, by the shapes of the operands and the constants."""
+"""Number of classes or rows that positions may name, in each dimension, by the operands' shapes and the constants."""
 
 MOST_CACHED = 8
 """Largest number of tensors that are kept for the next reading."""
@@ -76,6 +77,8 @@ def _apply(call: Call, operands: list[Array]) -> Any:
     """Compute an operation: by NumPy, by a function here, or by its meaning."""
     if call.op.kind is Kind.SOURCE:
         return array_of(call)
+    if call.op.is_at_positions:
+        require_positions(call, operands)
     return NumpyCalls(np, _FUNCTIONS).apply(call, operands) if is_in_numpy(call) else _defined(call, operands)
 
 
@@ -126,7 +129,7 @@ def require_positions(call: Call, operands: Sequence[Array]) -> None:
     Raises:
         InputError: There is such a position.
     """
-    constants, is_index = call.constants, call.op.name == "one_hot"  # as x[i] is written
+    constants, is_index = call.constants, call.op.name == "one_hot" or call.op.is_at_positions  # as x[i] is written
     for name in call.op.positions([a.ndim for a in operands]):
         found = operands[call.op.operands.index(name)]
         if not (found == np.round(found)).all():
@@ -134,13 +137,14 @@ def require_positions(call: Call, operands: Sequence[Array]) -> None:
             raise InputError(said)
         if call.op.name not in PLACES:
             continue
-        count = PLACES[call.op.name]([a.shape for a in operands], constants)
-        if is_index and count < 1:
+        counts = PLACES[call.op.name]([a.shape for a in operands], constants)
+        if call.op.name == "one_hot" and counts < (1,):
             raise InputError("one_hot has at least one class", hint="give num_classes")
-        outside = found[(found != constants.get("ignore_index")) & ((found < 0) | (found >= count))]
-        if outside.size:
-            said = "an index is" if is_index else f"{call.op.name} takes {name}"
-            raise InputError(f"{said} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
+        for count, part in zip(counts, found if len(counts) > 1 else [found], strict=True):
+            outside = part[(part != constants.get("ignore_index")) & ((part < 0) | (part >= count))]
+            if outside.size:
+                said = "an index is" if is_index else f"{call.op.name} takes {name}"
+                raise InputError(f"{said} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
 
 
 def require_room(elements: float) -> None:
@@ -155,24 +159,6 @@ def require_room(elements: float) -> None:
 
 
 # -- constant tensors
-
-
-@dataclass(frozen=True, repr=False)
-class DrawnNumbers:
-    """Numbers that code draws.
-
-    Attributes:
-        data: In row-major order.
-        shown: The function that draws them, and its place among all draws of the text.
-        is_whole: Whether they are of a type of whole numbers.
-    """
-
-    data: bytes
-    shown: str
-    is_whole: bool = False
-
-    def __repr__(self) -> str:
-        return self.shown
 
 
 def array_of(call: Call) -> npt.NDArray[np.float64]:

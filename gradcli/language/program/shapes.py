@@ -16,6 +16,7 @@ import sympy
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Meaning, Monoid
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
+from gradcli.language.program.positions import shape_at
 from gradcli.language.program.wengert import (
     MAX_DIMENSIONS,
     MAX_ELEMENTS,
@@ -44,6 +45,9 @@ _RANKS: Mapping[str, Mapping[str, int]] = {
     **{key: {"A": 2} for key in ("trace", "solve")},
 }
 """Dimensions that an operand must have."""
+
+_PRODUCTS_ADDED = frozenset("addmm addmv addr baddbmm addbmm".split())
+"""Sums of a tensor and a product, in whose shape the tensor must fit."""
 
 _ENTROPIES = "binary_cross_entropy binary_cross_entropy_with_logits weighted_binary_cross_entropy_with_logits"
 _EQUAL_SHAPES = {"dot": "vectors of one length", **dict.fromkeys(_ENTROPIES.split(), "a target of input's shape")}
@@ -129,6 +133,8 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
             return _stack(operands, call) if call.op.adds_dimension else _cat(operands, call)
         case Kind.MOVEMENT:
             return shape_after(call, operands[0])
+        case Kind.GATHER | Kind.SCATTER:
+            return shape_at(call, *operands)
         case Kind.MATRIX | Kind.SPECTRAL:
             return _matrix(operands[0], call)
         case Kind.COUNT:
@@ -159,12 +165,27 @@ def _defined(call: Call, operands: list[Shape]) -> Shape:
         return last.shape
     meaning = definition(call.op.name, with_shapes(call, operands), len(operands))
     try:
-        return infer(meaning, dict(zip(meaning.variables, operands, strict=True)), bounded=False)[meaning.output]
+        if call.op.name in _PRODUCTS_ADDED:
+            _require_addend(
+                call, operands[0], infer(meaning, _of(meaning, [(), *operands[1:]]), bounded=False)[meaning.output]
+            )
+        return infer(meaning, _of(meaning, operands), bounded=False)[meaning.output]
     except ShapeError as error:
         if call.op.is_extreme:  # torch reads a second whole number as a dimension
             larger = "larger" if call.op.monoid is Monoid.LARGEST else "smaller"
             error.advise(f"{call.op.folds_by.operation}(x, {call.statics[0]}) is the {larger} of the two")
         raise
+
+
+def _of(program: Program, operands: list[Shape]) -> dict[sympy.Symbol, Shape]:
+    return dict(zip(program.variables, operands, strict=True))
+
+
+def _require_addend(call: Call, addend: Shape, product: Shape) -> None:
+    """Refuse a tensor to which a product is added that stretches the product, as torch does."""
+    if broadcast([addend, product]) != product:
+        message = f"{call.op.name} adds a product of the shape {show(product)} to the shape {show(addend)}"
+        raise ShapeError(message, hint="the sizes of input are those of the product, or 1")
 
 
 def _require_equation(equation: str, operands: list[Shape]) -> None:

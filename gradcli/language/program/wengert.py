@@ -267,7 +267,7 @@ class Program:
             for parameter, operand in zip(op.operands, held, strict=False):
                 is_other = not (is_position or parameter in whole or parameter in op.buffers)
                 (others if is_other else positions).add(operand)
-            others.update(held[len(op.operands) :])
+            (positions if is_position else others).update(held[len(op.operands) :])
         return tuple(s.name for s in self.variables if s not in positions - others) or self.names
 
     @cached_property

@@ -100,17 +100,16 @@ class Look:
         return max((one for one in self.seen if one.is_apart), key=lambda one: one.distance, default=None)
 
 
-def moved(plan: Plan, inputs: Mapping[str, Array]) -> Plan:
-    """Return the same plan at another point, as it depends on shapes alone."""
-    return replace(plan, reference=plan.reference.moved_to(inputs))
-
-
 def reference_of(program: Program, shapes: Mapping[sympy.Symbol, Shape]) -> Reference:
     """Make the reference reading of a Program whose inputs come later."""
     primitive = for_formulas(program)
     own = {symbol: shapes[symbol] for symbol in program.variables}
     zeros = {str(symbol): np.zeros(shape) for symbol, shape in own.items()}
     return Reference(primitive, infer(primitive, own, bounded=False), zeros)
+
+
+UNKNOWN_POSITIONS = "positions of elements are not known here, or lead to too many"
+"""Reason why nothing is compared at a point."""
 
 
 class ClaimComparison:
@@ -165,7 +164,10 @@ class ClaimComparison:
         bits = FIRST_BITS
         while True:
             with precision(bits):
-                pairs = list(zip(self._truths(inputs, v, bits), self.claims(inputs, v, bits), strict=True))
+                try:
+                    pairs = list(zip(self._truths(inputs, v, bits), self.claims(inputs, v, bits), strict=True))
+                except OverBudgetError:
+                    return Look(inputs, v, (), dict.fromkeys(self.entries, UNKNOWN_POSITIONS))
                 if bits >= last_bits or not any(self._is_open(*pair, bits) for pair in pairs):
                     break
             bits *= 2
@@ -184,9 +186,9 @@ class ClaimComparison:
         """Add the slopes or limits that the check finds where the enclosure has no derivative."""
         from gradcli.crosscheck.singular import classify_singularities
 
-        if not look.missing:
+        if not look.missing or UNKNOWN_POSITIONS in look.missing.values():
             return look
-        plan = moved(self.truth, look.inputs)
+        plan = self.truth.moved_to(look.inputs)
         found, known = plan.run(FIRST_BITS), {self.index(entry): entry for entry in look.missing}
         # There is no number of torch to judge here: the tolerance is asked for, and the truth alone is used.
         case = Case(plan.reference, TOLERANCE["float64"], self.weights(look.v))
@@ -269,7 +271,7 @@ class ClaimComparison:
         return np.ones(self.subject.y).ravel() if self.reading.of == "gradient" else np.asarray(v).ravel()
 
     def _truths(self, inputs: InputArrays, v: Array, bits: int) -> list[Outcome]:
-        plan = moved(self.truth, inputs)
+        plan = self.truth.moved_to(inputs)
         found, case = plan.run(bits), Case(plan.reference, self.tolerance, self.weights(v))
         lost = {row: value for row, value in found.values.items() if isinstance(value, Undefined)}
 
@@ -291,7 +293,7 @@ class ClaimComparison:
         for symbol, exact in self.decimals.items():
             whole = arb(int(exact.p)) / int(exact.q)
             shift[symbol, 0] = whole - arb(float(exact)) + arb(0, abs(whole).upper() * self.tolerance.rtol)
-        values = moved(self.claim, {str(VECTOR): v, **inputs, **decimals}).run(bits, shift=shift).values
+        values = self.claim.moved_to({str(VECTOR): v, **inputs, **decimals}).run(bits, shift=shift).values
         return [values[self.position(entry)] for entry in self.entries]
 
     def is_apart(self, truth: Ball, claimed: Ball) -> bool:

@@ -24,7 +24,7 @@ from gradcli.language.program.expansion import expand
 from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.wengert import Atom, Line, Program, needed
 from gradcli.parts.claims.claim_readings import as_written
-from gradcli.parts.claims.evaluation import FIRST_BITS, ClaimComparison, Look, moved, reference_of
+from gradcli.parts.claims.evaluation import FIRST_BITS, ClaimComparison, Look, reference_of
 from gradcli.parts.claims.subject import VECTOR
 from gradcli.reference.balls import precision
 from gradcli.reference.dependencies import OverBudgetError
@@ -262,7 +262,7 @@ def same(a: FloatArray, b: FloatArray) -> bool:
 def _measured(plan: Plan, look: Look) -> tuple[FloatArray, FloatArray]:
     """Compute the values and the Jacobian of one plan at one point."""
     with precision(FIRST_BITS):
-        run = moved(plan, {str(VECTOR): look.v, **look.inputs}).run(FIRST_BITS)
+        run = plan.moved_to({str(VECTOR): look.v, **look.inputs}).run(FIRST_BITS)
     values = np.array([_number(outcome) for _, outcome in sorted(run.values.items())])
     J = np.zeros((len(values), len(plan.directions)))
     for n, direction in enumerate(plan.directions):

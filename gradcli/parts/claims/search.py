@@ -21,6 +21,7 @@ import numpy as np
 from gradcli.crosscheck.confirming import BOXES
 from gradcli.errors import GradcliError
 from gradcli.language.program.expansion import expand
+from gradcli.language.program.positions import position_names
 from gradcli.language.program.wengert import Call, Shape
 from gradcli.parts.claims.evaluation import ClaimComparison, InputArrays, Look
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -96,7 +97,9 @@ class Search:
         fixed: InputArrays = MappingProxyType({}),
         points: int = POINTS,
     ) -> None:
-        self.fixed, self.most = fixed, points
+        self.most, self.fixed, function = points, fixed, comparison.subject.program
+        if len(function.differentiable) < len(function.names):  # positions stay where they are
+            self.fixed = {name: given[name] for name in position_names(function) if name in given} | {**fixed}
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
         self.shapes: Mapping[str, Shape] = {name: array.shape for name, array in given.items()}
         self._counted = self._met = self._singular = 0

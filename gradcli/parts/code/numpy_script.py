@@ -23,7 +23,7 @@ from gradcli.language.program.library_calls import LibraryValue, NumpyCalls, is_
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
-from gradcli.parts.code.script import NUMPY, Identifiers, Task, assembled, tensor, used_imports
+from gradcli.parts.code.script import NUMPY, Identifiers, Task, assembled, tensor, used_imports, written_operands
 from gradcli.parts.code.self_writing import WIDTH, PyExpr, PyTree, constant, held, laid_out, node_of, unparsed
 from gradcli.results import Array, Index
 
@@ -125,7 +125,7 @@ class NumpyScript:
         inside = {line.symbol for line in self.forward}
         every = needed(self.program.lines, *self.of.values())
         self.backward = [line for line in every if line.symbol not in inside]
-        self.uses = Counter(a for line in (*self.forward, *self.backward) for a in line.call.operands)
+        self.uses = Counter(a for line in (*self.forward, *self.backward) for a in written_operands(line.call))
         self.titles = {line.symbol: self.names.take(line.name) for line in self.forward if line.name}
         if self.program.output not in self.titles:
             self.titles[self.program.output] = self.names.take(task.program.output_name)

@@ -207,7 +207,7 @@ class TorchScript:
 
     def write(self, lines: Sequence[Line]) -> None:
         """Write lines down; at the end some of them may wait to be used."""
-        uses = Counter(a for line in lines for a in line.call.operands)
+        uses = Counter(a for line in lines for a in written_operands(line.call))
         for line in lines:
             self._add(line, is_kept=line.symbol in self.titles or uses[line.symbol] > 1)
 
@@ -278,6 +278,14 @@ class TorchScript:
             value = self.calls.tensor(self.operand(self.v))
             # Without its graph, where a variable that is differentiated by is behind it.
             self.assign(self.gradient, value.detach() if self.reached.get(self.v) else value)
+
+
+def written_operands(call: Call) -> tuple[Atom, ...]:
+    """List the operands of a call as often as it writes them: a stack of positions once for each dimension."""
+    if not call.op.is_at_positions:
+        return call.operands
+    given = call.statics[1]
+    return (call.operands[0], *[call.operands[1]] * (len(given) if isinstance(given, tuple) else given))
 
 
 def torch_script(task: Task) -> str:

@@ -7,7 +7,7 @@ some points around it, in values and in derivatives, by the reference reading al
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from gradcli.crosscheck.summary import MAX_FINDINGS, worth_listing
 from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.names import shadowed
 from gradcli.language.parsing import parse
+from gradcli.language.program.positions import position_names
 from gradcli.language.program.wengert import Program
 from gradcli.parts.improve.diagnosis import diagnose
 from gradcli.parts.improve.error_trace import DiagnosisContext
@@ -66,7 +67,7 @@ def is_same(original: Program, text: str, inputs: Mapping[str, Array]) -> bool:
     >>> is_same(parse("1 - cos(x)"), "x**2/2", {"x": np.array(0.0)})
     False
     """
-    return is_same_at(original, text, list(beside(inputs)))
+    return is_same_at(original, text, list(beside(inputs, position_names(original))))
 
 
 def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array]]) -> bool:
@@ -94,19 +95,25 @@ def is_same_at(original: Program, text: str, points: Sequence[Mapping[str, Array
     return None not in found and any(found)
 
 
-def beside(inputs: Mapping[str, Array]) -> Iterator[Mapping[str, Array]]:
-    """Yield the points at which a form is compared: the given point, one near it, and one in each box."""
+def beside(inputs: Mapping[str, Array], still: Collection[str] = ()) -> Iterator[Mapping[str, Array]]:
+    """Yield the points at which a form is compared: the given point, one near it, and one in each box.
+
+    Args:
+        inputs: The given point.
+        still: Names of variables that stay what they are.
+    """
     generator = np.random.default_rng(SEED)
     given = {name: array.astype(np.float64) for name, array in inputs.items()}
     yield given
     with np.errstate(over="ignore", invalid="ignore"):  # next to the largest number, or beyond it
         near = {
-            name: x + NEARNESS * (np.abs(x) + (x == 0)) * generator.uniform(0.5, 1, x.shape)
+            name: x + NEARNESS * (np.abs(x) + (x == 0)) * generator.uniform(0.5, 1, x.shape) * (name not in still)
             for name, x in given.items()
         }
     yield near
     for low, high in BOXES:
-        yield {name: np.asarray(generator.uniform(low, high, x.shape)) for name, x in given.items()}
+        drawn = {name: np.asarray(generator.uniform(low, high, x.shape)) for name, x in given.items()}
+        yield drawn | {name: x for name, x in given.items() if name in still}
 
 
 def _compared(first: FunctionAtPoint, second: FunctionAtPoint) -> int | None:
@@ -182,7 +189,8 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
         return found
 
     def measured() -> Measure:
-        return Measure(point.program, around(point.inputs, point.dtype), point.wrt, point.dtype)
+        points = around(point.inputs, point.dtype, still=position_names(point.program))
+        return Measure(point.program, points, point.wrt, point.dtype)
 
     rewrite = _rewritten(point.program, point.inputs, found, culprit, judge_form, measured)
     return replace(found, check=replace(found.check, rewrite=rewrite))

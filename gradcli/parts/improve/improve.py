@@ -14,6 +14,7 @@ from gradcli.language.inputs import read_range
 from gradcli.language.lower.names import shadowed
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse
+from gradcli.language.program.positions import position_names
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.option_words import option
 from gradcli.parts import is_listed
@@ -142,7 +143,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     from gradcli.parts.improve.advice import beside
     from gradcli.parts.improve.improving import improved
 
-    around = list(beside(sample.points[0]))[1:] if sample.asked else []
+    around = list(beside(sample.points[0], position_names(program)))[1:] if sample.asked else []
     found = improved(program, measure, lambda point: measured([point], 0), around)
     after = None if found is None else found.one.loss
     answer = replace(answer, strips=tuple(_strips(sample, measure, typed, after)))
@@ -215,7 +216,7 @@ def _at(question: Question) -> _Sample:
     every = list(points)
     groups = [[n] for n in range(len(points))]
     for n, point in enumerate(points):
-        more = around(point, question.dtype)[1:]
+        more = around(point, question.dtype, still=position_names(program))[1:]
         groups[n] += range(len(every), len(every) + len(more))
         every += more
     if len(points) == 1:

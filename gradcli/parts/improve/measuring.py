@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -83,19 +83,29 @@ _Known = tuple[Mapping[str, Array], Array]
 """A point with its true numbers: of y, then of its Jacobian by each variable."""
 
 
-def around(inputs: Mapping[str, Array], dtype: str, steps: Sequence[float] = STEPS) -> list[Mapping[str, Array]]:
+def around(
+    inputs: Mapping[str, Array],
+    dtype: str,
+    steps: Sequence[float] = STEPS,
+    still: Collection[str] = (),
+) -> list[Mapping[str, Array]]:
     """List a point and others around it.
 
     Args:
         inputs: Values of its variables.
         dtype: The dtype that torch computes in.
         steps: The factors of the point; the first gives the point itself.
+        still: Names of variables that stay what they are.
 
     >>> [float(point["x"]) for point in around({"x": np.array(2.0)}, "float64", (1.0, 1.5))]
     [2.0, 3.0]
     """
     with np.errstate(over="ignore", under="ignore"):
-        return [{name: (x * np.asarray(step, x.dtype)).astype(dtype) for name, x in inputs.items()} for step in steps]
+        moved = (
+            {name: x if name in still else x * np.asarray(step, x.dtype) for name, x in inputs.items()}
+            for step in steps
+        )
+        return [{name: x.astype(dtype) for name, x in point.items()} for point in moved]
 
 
 class Measure:

@@ -22,7 +22,7 @@ from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.arguments import bind
 from gradcli.language.lower.context import Context, Operand
 from gradcli.language.ops import TABLE, Kind
-from gradcli.language.program.numeric import DrawnNumbers
+from gradcli.language.program.constant_tensors import DrawnNumbers
 from gradcli.language.program.wengert import MAX_ELEMENTS, Atom
 from gradcli.language.text import nodes
 from gradcli.language.text.tokens import Token

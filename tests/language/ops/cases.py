@@ -108,6 +108,11 @@ masked_scatter  x.masked_scatter(torch.tensor([[True, False, True], [False, True
 slice_scatter  slice_scatter(y, M[:, :2], 1, 0, 4, 2)
 select_scatter  select_scatter(x, w, 0, -1)
 diagonal_scatter  diagonal_scatter(M, w[:2], 1)
+elements_at  elements_at(x, [2, 0, 2], 1) as x[:, [2, 0, 2]]
+    elements_at(u, [[0, 2], [1, 1]])**2 as u[[[0, 2], [1, 1]]]**2
+    elements_at(z, [[0, 1, 1], [3, 2, 2]], 1, 2) as z[:, [0, 1, 1], [3, 2, 2]]
+sums_at  sums_at(u, [3, 0, 3], 0, 4) as torch.zeros(4).index_add(0, torch.tensor([3, 0, 3]), u)
+    sums_at(u, [[0, 0, 1], [1, 1, 0]], 0, 2, 2)**2 as stack([u[0]*0, u[0] + u[1], u[2], u[0]*0]).view(2, 2)**2
 one_hot  one_hot([2, 0], 3)*x as one_hot(torch.tensor([2, 0]), 3)*x
 index_select  index_select(x, 1, [2, 0]) as x[:, [2, 0]]  y.index_select(0, torch.tensor([1, 1, 2]))**2
 take  take(x, [[0, 5], [3, -1]]) as x.ravel()[[0, 5, 3, -1]].view(2, 2)  x.take([4])*a as x[1, 1][None]*a

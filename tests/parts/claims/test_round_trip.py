@@ -68,6 +68,11 @@ WRITTEN: list[tuple[str, Mapping[str, str]]] = [
     ("flip(x, 0)*x", {"x": "1,2,3"}),
     ("A.reshape(4)**2", {"A": "[[1,2],[3,4]]"}),
     ("std(x)", {"x": "1,2,4"}),
+    ("sum(elements_at(x, i)**2)", {"x": "1,2,3", "i": "2,0"}),
+    ("elements_at(x, i)*j", {"x": "1,2,3", "i": "2,0,2", "j": "4,5,6"}),
+    ("sums_at(x**2, i, 0, 4)", {"x": "1,2,3", "i": "2,0,2"}),
+    ("elements_at(A, stack([arange(2), i]), 0, 2)**2", {"A": "[[1,2,3],[4,5,6]]", "i": "2,0"}),
+    ("sum(v*elements_at(x, c), 1)", {"v": "[[1,2],[3,4]]", "x": "1,2,3", "c": "[[0,2],[1,2]]"}),
     ("einsum('ij,jk->ik', A, B)", {"A": "[[1,2],[3,4]]", "B": "[[1,2,3],[3,4,5]]"}),
 ]
 """More of what formulas have: roots, powers, inverses, scans, pieces, names that are letters of indices."""

@@ -157,6 +157,13 @@ WRITTEN = [
     ("sigmoid(x)", {"x": "1,2"}, "x_bar = v * y * (1 - y)  # chain rule"),
     ("relu(x)", {"x": "1,2"}, "x_bar = np.where(x <= 0, 0, v)  # chain rule"),
     ("x/z", {"x": "1,2", "z": "3,4"}, "x_bar = v / z  # quotient rule"),
+    ("x[k]", {"x": "1,2", "k": "1,1,0"}, "y = x[k.astype(int)]"),
+    (
+        "x[k]",
+        {"x": "1,2", "k": "1,1,0"},
+        "x_bar = np.bincount(k.astype(int), weights=v, minlength=2)  # rule of moved elements",
+    ),
+    ("A[:, k]", {"A": "[[1,2],[3,4]]", "k": "[1]"}, "y = A[:, k.astype(int)]"),
     ("[x, z, x]", {"x": "1", "z": "2"}, "z_bar = v[1]  # rule of parts"),
     ("inv(A)", {"A": "[[2,1],[1,3]]"}, "A_bar = -(y.T @ v @ y.T)  # chain rule"),
 ]
