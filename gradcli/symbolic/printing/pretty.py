@@ -190,7 +190,8 @@ class PrettyPrinter(Sentences, PlainPrinter):
         return f"[{','.join(map(self._bare, indices))}]"
 
     def _bare(self, index: Expr) -> str:
-        return str(self._print(index)).replace(" ", "")
+        shown = str(self._print(index))
+        return shown if index.has(sympy.Piecewise) else shown.replace(" ", "")
 
     def _print_KroneckerDelta(self, expr: Expr) -> str:
         return f"δ{self._at(expr.args)}"
