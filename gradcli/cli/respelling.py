@@ -55,6 +55,7 @@ _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.D
 WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
 
+_OPERATORS = frozenset("+-*/^@=<>&|,;([{)]}×·")
 _LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 _NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -203,9 +204,17 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
     if len(whole) < 2 or [*line.others] != [*range(line.others[0], line.others[-1] + 1)]:
         return
     is_statements = all("=" in word for word in whole)
-    yield line.put(line.others[0], len(whole), ("; " if is_statements else " ").join(whole))
+    if is_statements or all(map(_is_parted, whole, whole[1:])):
+        yield line.put(line.others[0], len(whole), ("; " if is_statements else " ").join(whole))
     if all("(" in word for word in whole):
         yield line.put(line.others[0], len(whole), f"[{', '.join(word.strip(',') for word in whole)}]")
+
+
+def _is_parted(before: str, after: str) -> bool:
+    """Tell whether two words are one expression that the shell parted: at an operator, or after a function's name."""
+    from gradcli.language.ops import find
+
+    return before[-1:] in _OPERATORS or after[:1] in _OPERATORS or find(before) is not None
 
 
 def _words_after(line: TypedLine) -> Iterator[Words]:
@@ -298,8 +307,10 @@ def _spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Iterator[W
         attached = f"{line.flags[place]}=" if place in line.flags else ""
         typed = line.words[place].removeprefix(attached)
         name, equals, value = typed.partition("=") if _LABELLED.match(typed) else ("", "", typed)
+        used = {*_NAME.findall(value)} & {*line.variables}
         for group in respelled(value, error, VALUES):
-            yield (line.put(place, 1, f"{attached}{name}{equals}{one}") for one in group)
+            kept = (one for one in group if used <= {*_NAME.findall(one)})  # 0.6c is no length where c is a variable
+            yield (line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept)
 
 
 _WORDS = {

@@ -41,7 +41,7 @@ class Spelling:
     def respelled(self, text: str) -> Iterator[str]:
         """Generate the texts that have something else in its place."""
         if self.found.search(text):
-            yield from (self.found.sub(one, text) for one in self.instead)
+            yield from (self.found.sub(one, text).strip() for one in self.instead)
 
 
 def _row(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
@@ -74,6 +74,8 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
         ("argmax", "amax"),
         ("argmin", "amin"),
         ("average avg", "mean"),
+        ("eig eigvals eigenvalues", "eigvalsh"),
+        ("cosec", "csc"),
     )
     for name in names.split()
 }
@@ -85,13 +87,17 @@ _CALLS: Mapping[str, str] = {
     "factorial": "exp(lgamma({0} + 1))",
     "Heaviside": "where({0} > 0, 1, 0)",
     "step": "where({0} > 0, 1, 0)",
-    "logspace": "10**linspace({0})",
+    "logspace": "(10**linspace({0}))",
     "sind": "sin(pi/180*({0}))",
     "cosd": "cos(pi/180*({0}))",
     "tand": "tan(pi/180*({0}))",
-    "gammainc": "1 - gammaincc({0})",
-    "igamma": "1 - gammaincc({0})",
-    "t": "{0}.T",
+    "gammainc": "(1 - gammaincc({0}))",
+    "igamma": "(1 - gammaincc({0}))",
+    "t": "({0}).T",
+    "sech": "(1/cosh({0}))",
+    "csch": "(1/sinh({0}))",
+    "cosech": "(1/sinh({0}))",
+    "coth": "(1/tanh({0}))",
 }
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 
@@ -100,17 +106,24 @@ def _normal(signs: str) -> str:
     return unicodedata.normalize("NFKC", signs).replace("⁄", "/").replace("−", "-")
 
 
+def _inside(argument: str) -> str:
+    """Return an argument without the parentheses around all of it."""
+    return argument[1:-1] if argument.startswith("(") else argument
+
+
 def _power(found: re.Match[str]) -> str:
-    return f"{found['name']}({found['argument'].strip('()')})**{_normal(found['power'])}"
+    return f"{found['name']}({_inside(found['argument'])})**{_normal(found['power'])}"
 
 
 def _inverse(found: re.Match[str]) -> str:
     name = found["name"]
-    return f"{_INVERSES.get(name, name)}({found['argument'].strip('()')})"
+    return f"{_INVERSES.get(name, name)}({_inside(found['argument'])})"
 
 
 def _mathematica(found: re.Match[str]) -> str:
-    return f"{found[1].replace('Arc', 'a').lower()}({found[2]})"
+    """Write a call in round brackets, and those in it."""
+    inner = re.sub(r"\b([A-Z][a-z]+[A-Za-z]*)\[([^\[\]]*)\]", _mathematica, found[2])
+    return f"{found[1].replace('Arc', 'a').lower()}({inner})"
 
 
 def _indexed(found: re.Match[str]) -> str:
@@ -118,12 +131,12 @@ def _indexed(found: re.Match[str]) -> str:
     index, first, last, body = found["index"], found["first"], found["last"], found["body"]
     offset = f"{index}-1" if first == "1" else index
     elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", body).strip()
-    return f"Σ[{index}={first}..{last}] {elements}"
+    return f" Σ[{index}={first}..{last}] {elements}"
 
 
 def _whole(found: re.Match[str]) -> str:
     """Write a sum over all elements, `sum_i x_i^2`."""
-    return f"sum({re.sub('_' + found['index'], '', found['body'])})"
+    return f" sum({re.sub('_' + found['index'], '', found['body'])})"
 
 
 def _matrix(found: re.Match[str]) -> str:
@@ -134,6 +147,8 @@ def _matrix(found: re.Match[str]) -> str:
 def _plain(found: re.Match[str]) -> str:
     return _normal(found[0])
 
+
+_UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
 
 TEXTS: tuple[Spelling, ...] = (
     _row(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
@@ -153,11 +168,7 @@ TEXTS: tuple[Spelling, ...] = (
     _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{_ARGUMENT}", _power),
     _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{_ARGUMENT}", _power),
     _row(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
-    _row(
-        r"\b(Arc(?:Sin|Cos|Tan)h?|Sinh?|Cosh?|Tanh?|Exp|Log|Sqrt|Abs|Sign|Max|Min|Det|Tr|Erf)"
-        r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]",
-        _mathematica,
-    ),
+    _row(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
     _row(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
     _row(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
     _row(
@@ -168,6 +179,10 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"^\s*(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?(.+?)\}?\s*$", r"\1"),
     _row(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
     _row(r"^\s*return\s+(.+)$", r"\1"),
+    _row(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
+    _row(r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+)\s*=(?!=)\s*(.+)$", r"\1"),
+    _row(r"(?<![\w.])dot\(", "matmul("),
+    _row(r"\.dot\(", ".matmul("),
     _row(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
     _row("[“”„‟‘’‚«»`]", ""),
     _row("[−–—‐‑]", "-"),
@@ -226,7 +241,8 @@ VALUES: tuple[Spelling, ...] = (
     _row(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
     _row(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _row(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
-    _row(r"(?<=[\d.])\s+(?:[a-zA-Zµ°Ω]+(?:/[a-zA-Z]+)?)\s*$", ""),
+    _row(r"(\d[\d.]*)\s*°", r"(\1*pi/180)"),
+    _row(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
     _row(r"\bone\b(?!\()", "ones"),
     _row(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
     _row("[−–—‐‑]", "-"),
@@ -256,6 +272,9 @@ def _by_error(text: str, error: GradcliError) -> Iterator[str]:
     argument = re.compile(r"\s+" + _ARGUMENT).match(text, span.stop)
     if isinstance(error, UncalledFunctionError) and argument is not None:
         yield _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
+    if isinstance(error, UnknownFunctionError) and (elements := _elements(word, text)):
+        yield elements
+        return
     for other, closing in _names_for(word, error):
         if not closing:
             called = r"(?=\s*\()" if isinstance(error, UnknownFunctionError) else ""
@@ -269,6 +288,23 @@ def _by_error(text: str, error: GradcliError) -> Iterator[str]:
         yield _replaced(text, Span(span.start, stop + 1), form.format(text[span.stop + 1 : stop]))
     if "is never closed" not in error.text.message and word in (")", "]", "}"):
         yield _replaced(text, span, "")
+
+
+def _elements(word: str, text: str) -> str:
+    """Write `x(1)`, an element that is counted from 1, as x[0], if all calls of a name look so; else nothing.
+
+    >>> _elements("x", "x(1)^2 + x(2)"), _elements("x", "x(1)*x(t)"), _elements("f", "f(3)")
+    ('x[0]^2 + x[1]', '', '')
+    """
+    from gradcli.language.lower.juxtaposed_names import FUNCTIONS
+
+    called = re.compile(rf"(?<![\w.]){re.escape(word)}\(([\d, ]*)")
+    places = [found[1].replace(" ", "").split(",") for found in called.finditer(text)]
+    is_counted = all(place.isdecimal() and int(place) > 0 for one in places for place in one)
+    if not places or word in FUNCTIONS or not is_counted or text.count(f"{word}(") > len(places):
+        return ""
+    element = re.compile(rf"(?<![\w.]){re.escape(word)}\(([\d, ]+)\)")
+    return element.sub(lambda found: f"{word}[{','.join(str(int(one) - 1) for one in found[1].split(','))}]", text)
 
 
 def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:

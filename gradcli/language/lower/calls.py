@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -209,6 +210,7 @@ def _unknown(context: Context, name: Token, *, is_factor: bool) -> GradcliError:
     if is_pythons or name.text in CODE_FUNCTIONS:
         return context.source.code(f"'{name.text}(...)'", name.span)
     hint = hints.FACTS.get(name.text) or "gradcli functions lists them"
+    is_factor &= not re.match(r"\(\s*\d+\s*\)", context.source.text[name.span.stop :])
     is_factor &= juxtaposed_names.is_letter(name.text) and not context.libraries.is_code
     kind = UnknownFactorError if is_factor else UnknownFunctionError
     return context.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=kind)

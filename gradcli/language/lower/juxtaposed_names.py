@@ -149,7 +149,8 @@ def is_letter(name: str) -> bool:
 def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     """List the names before parentheses that are factors, and no functions: `A(x + b)` is a product.
 
-    They have values, or are letters in the notation of matrices, unless functions are usually called so.
+    They have values, or are letters in the notation of matrices, unless functions are usually called so.  Before a
+    whole number alone nothing is a factor: `x(1)` is the first element in MATLAB, and f(1) a value of f.
     """
     tokens = source.tokens
     called = {one.text for one, after in itertools.pairwise(tokens) if one.kind == "name" and after.text == "("}
@@ -160,7 +161,15 @@ def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     }
     functions = FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
     likely = {name for name in called if is_letter(name) and name not in functions} if source.matrix_mark else set()
-    return frozenset(name for name in called & {*known, *(likely - defined)} if ops.find(name) is None)
+    of_places = {tokens[n].text for n in range(len(tokens) - 3) if is_of_place(tokens[n : n + 4])}
+    return frozenset(name for name in (called & {*known, *(likely - defined)}) - of_places if ops.find(name) is None)
+
+
+def is_of_place(tokens: Sequence[Token]) -> bool:
+    """Tell whether four words are a name with a whole number alone in parentheses, as `x(1)`."""
+    name, opening, number, closing = tokens
+    is_called = name.kind == "name" and (opening.text, closing.text) == ("(", ")")
+    return is_called and number.text.isdecimal() and name.span.stop == opening.span.start
 
 
 FUNCTIONS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "psi", *map(chr, (0x3C6, 0x3C8, 0x3C3))])

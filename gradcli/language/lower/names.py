@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,21 +21,26 @@ from gradcli.language.lower.sizeless import IDENTITIES, identity, is_identity
 from gradcli.language.ops.torch_functions import OTHERWISE
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Member, NameNode, Trailer
+from gradcli.language.text.nodes import Arguments, Member, NameNode, Subscript, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 from gradcli.option_words import option
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants after a module's name, `math.e`."""
 
+_WOLFRAM = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)*")
+"""A name as functions have it in Mathematica, `BesselJ`."""
 
 def shadowed(names: Iterable[str]) -> frozenset[str]:
     """Select the names that mean something else where no variable has them: constants, modules, functions.
 
-    >>> sorted(shadowed(["x", "pi", "mean", "np"]))
-    ['mean', 'np', 'pi']
+    Before brackets that hold a name, those that Mathematica's functions have are among them.
+
+    >>> sorted(shadowed(["x", "pi", "mean", "np", "Sin"]))
+    ['Sin', 'mean', 'np', 'pi']
     """
-    return frozenset(name for name in names if name in (*CONSTANTS, *PREFIXES) or ops.find(name) is not None)
+    others = (*CONSTANTS, *PREFIXES)
+    return frozenset(n for n in names if n in others or ops.find(n) is not None or _WOLFRAM.fullmatch(n))
 
 
 def _renamed(context: Context, token: Token, *, is_module: bool, is_called: bool) -> Token:
@@ -111,6 +117,7 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
         return NameRead((CONSTANTS[name.text], span), used)
     if used or name.text not in found.variables:
         require_variable(context, name, span, is_behind_module=used > 0)
+        _require_no_call(context, name, trailers)
     return NameRead((found.variable(name.text), span), used)
 
 
@@ -154,6 +161,22 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
         raise context.source.error(
             f"a value cannot use the name '{name.text}'", span, hint=_without_names(context, name)
         )
+
+
+def _require_no_call(context: Context, name: Token, trailers: Sequence[Trailer]) -> None:
+    """Refuse `BesselJ[0, x]`, a call in Mathematica, unless a variable of the name has a value.
+
+    Raises:
+        UncalledFunctionError: Something is computed within the brackets.
+    """
+    bracket = trailers[0] if trailers else None
+    if not isinstance(bracket, Subscript) or name.text in context.known.variables or not _WOLFRAM.fullmatch(name.text):
+        return
+    names = {token.text for token in context.source.within(bracket.span) if token.kind == "name"}
+    if names - context.indices.keys() - context.names.values.keys():
+        hint = f"a call has round brackets; an element of {name.text} needs {option('at', f'{name.text}=VALUE')}"
+        message = f"'{name.text}[...]' is a call in Mathematica, and gradcli knows no variable {name.text}"
+        raise context.source.error(message, name.span, hint=hint, kind=UncalledFunctionError)
 
 
 def _with_arguments(context: Context, span: Span) -> str:
