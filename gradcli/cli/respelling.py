@@ -33,6 +33,8 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
         "--color never": "no-color no-colour",
+        "--forward": "forward-mode fwd",
+        "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
         "--points": "csv file data table",
@@ -41,8 +43,9 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--rtol": "tol tolerance",
         "--to": "lang language target",
         "--shape": "sizes shapes",
-        "EXPR": "f fun func function expr expression equation search",
-        "!": "retain-graph create-graph pretty raw list",
+        "EXPR": "f fn fun func function expr expression equation search",
+        "!": "retain-graph create-graph pretty raw list eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
+        "workers threads parallel",
     }.items()
     for name in names.split()
 }
@@ -117,8 +120,11 @@ def _options(line: TypedLine) -> Iterator[Words]:
         form = suffixes().get(f".{name}", name)
         if form in formats() and not (name in _OPTIONS and has_value and "--points" in line.kinds):
             yield line.put(place, 1, "--format", form)
+        is_table = "--points" in line.kinds and os.path.isfile(value)
         for instead in _OPTIONS.get(name, ()):
-            yield from _instead(line, place, count, instead, value)
+            yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
+        if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
+            yield line.put(place, count, "--rows", f"1..{value}")
         if name == "order" and value in ("2", "two"):
             rest = line.put(place, count)
             yield ("hessian", *rest[line.start :])
@@ -140,15 +146,21 @@ def _options(line: TypedLine) -> Iterator[Words]:
 
 def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) -> Iterator[Words]:
     """Write an option in the place of another one, with its value."""
-    if instead == "!":
+    is_code = line.text.endswith((".py", ".ipynb")) and value.isidentifier()
+    if instead == "EXPR" and is_code and line.others[0] < place:
+        words = line.put(place, count)
+        yield (*words[: line.others[0]], f"{line.text}::{value}", *words[line.others[0] + 1 :])
+    elif instead == "!":
         yield line.put(place, count if value not in ("", line.text) else 1)
     elif instead == "EXPR":
         rest = line.put(place, count)
         yield (*rest[: line.start], value, *rest[line.start :])
     elif " " in instead:
         yield line.put(place, 1, *instead.split())
-    elif instead in line.kinds:
-        yield line.put(place, count, instead, *[value] * (line.kinds[instead] is not OptionKind.SWITCH))
+    elif line.kinds.get(instead) is OptionKind.SWITCH:
+        yield line.put(place, count, instead)
+    elif instead in line.kinds and value:
+        yield line.put(place, count, instead, value)
 
 
 def _dashes(line: TypedLine) -> Iterator[Words]:
@@ -316,7 +328,7 @@ def _spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Iterator[W
 _WORDS = {
     "gpu": "cuda", "cuda:0": "cuda", "double": "float64", "float": "float32", "single": "float32", "md": "markdown",
     "f32": "float32", "f64": "float64", "python": "torch", "pytorch": "torch", "tex": "latex", "np": "numpy",
-    "yaml": "json", "xml": "html", "txt": "plain",
+    "yaml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
 }  # fmt: skip
 """Words for those that an option takes."""
 
@@ -382,11 +394,29 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield ("check", *rest, "--claim", equation[2])
 
 
+def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Put a statement before those that use what it computes."""
+    statements = [one.strip() for one in line.text.split(";") if one.strip()]
+    assigned = [one.partition("=")[0].strip() for one in statements]
+    if not error.text.message.startswith("no value for the variable") or len({*assigned}) < len(statements):
+        return
+    ordered = list[str]()
+    while rest := [one for one in statements if one not in ordered]:
+        missing = {assigned[statements.index(one)] for one in rest}
+        ready = [one for one in rest if not missing & {*_NAME.findall(one.partition("=")[2])}]
+        if not ready:
+            return
+        ordered.append(ready[0])
+    yield line.put(line.others[0], 1, "; ".join(ordered))
+
+
 def _scripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Run a script, or name a function of a file."""
     from gradcli.parts import is_listed
 
     path = line.text.removeprefix("@")
+    if "torch raises" in error.text.message:  # and so it would where the script is run
+        return
     if line.command == "run" or not (line.others and is_listed("running") and os.path.isfile(path)):
         return
     if path.endswith((".py", ".pyw", ".ipynb")):
@@ -422,6 +452,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[Iterator[Word
     yield _questions_in_words(line)
     yield _commands(line)
     yield _other_derivatives(line, error)
+    yield _in_order(line, error)
     yield _names_of_pages(line, error)
     yield from (rows(line) for rows in (_options, _dashes, _words_after, _parted_by_the_shell))
     if error.place is not None and error.place.source == "EXPR":
