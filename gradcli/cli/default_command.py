@@ -95,10 +95,8 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return [first, "--help"] if rest == ["help"] else [first, *rest]
     if first in ("version", "-V"):
         return ["--version", *rest]
-    if first == "help":
+    if first == "help" or (first in _HELP and rest[:1] and rest[0] in commands):
         return [*(OTHER_NAMES.get(word, word) for word in rest[:1]), "--help"]
-    if first in _HELP and rest[:1] and rest[0] in commands:
-        return [rest[0], "--help"]
     if first == "--run":
         return ["run", *rest]
     if first in OTHER_NAMES:

@@ -257,6 +257,7 @@ VALUES: tuple[Spelling, ...] = (
 def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS) -> Iterator[Iterator[str]]:
     """Generate other spellings of a text, by what is wrong with it and by the rows of a table, a group each."""
     if rows is TEXTS:
+        yield _elements(text, error)
         yield _by_error(text, error)
     for row in rows:
         yield row.respelled(text)
@@ -272,9 +273,6 @@ def _by_error(text: str, error: GradcliError) -> Iterator[str]:
     argument = re.compile(r"\s+" + _ARGUMENT).match(text, span.stop)
     if isinstance(error, UncalledFunctionError) and argument is not None:
         yield _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
-    if isinstance(error, UnknownFunctionError) and (elements := _elements(word, text)):
-        yield elements
-        return
     for other, closing in _names_for(word, error):
         if not closing:
             called = r"(?=\s*\()" if isinstance(error, UnknownFunctionError) else ""
@@ -290,21 +288,17 @@ def _by_error(text: str, error: GradcliError) -> Iterator[str]:
         yield _replaced(text, span, "")
 
 
-def _elements(word: str, text: str) -> str:
-    """Write `x(1)`, an element that is counted from 1, as x[0], if all calls of a name look so; else nothing.
-
-    >>> _elements("x", "x(1)^2 + x(2)"), _elements("x", "x(1)*x(t)"), _elements("f", "f(3)")
-    ('x[0]^2 + x[1]', '', '')
-    """
+def _elements(text: str, error: GradcliError) -> Iterator[str]:
+    """Generate `x[0]^2` for `x(1)^2`, an element that is counted from 1, if all calls of an unknown name look so."""
+    if not isinstance(error, UnknownFunctionError) or error.place is None or error.place.text != text:
+        return
     from gradcli.language.lower.juxtaposed_names import FUNCTIONS
 
-    called = re.compile(rf"(?<![\w.]){re.escape(word)}\(([\d, ]*)")
-    places = [found[1].replace(" ", "").split(",") for found in called.finditer(text)]
-    is_counted = all(place.isdecimal() and int(place) > 0 for one in places for place in one)
-    if not places or word in FUNCTIONS or not is_counted or text.count(f"{word}(") > len(places):
-        return ""
-    element = re.compile(rf"(?<![\w.]){re.escape(word)}\(([\d, ]+)\)")
-    return element.sub(lambda found: f"{word}[{','.join(str(int(one) - 1) for one in found[1].split(','))}]", text)
+    word = text[slice(*error.place.span)]
+    called = rf"(?<![\w.]){re.escape(word)}\("
+    element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
+    if word not in FUNCTIONS and len(element.findall(text)) == len(re.findall(called, text)):
+        yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
 
 
 def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:

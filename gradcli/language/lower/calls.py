@@ -156,6 +156,9 @@ def _folded(context: Context, op: Op, arguments: Arguments, name: Token, span: S
         terms = loops.elements(context, node)
     else:
         terms = loops.parts_in(context, node) or []
+        for atom, several in context.findings.several.items() if terms else ():
+            if several.names and not several.is_pair and [*several.parts] == terms:  # which mean different things
+                require_tensor(context, atom, span)
     if is_own and not terms:
         given = [lower(context, one.value) for one in items]
         terms = given if op.name in EXTREMES and len(items) > 1 else []

@@ -149,8 +149,8 @@ def is_letter(name: str) -> bool:
 def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     """List the names before parentheses that are factors, and no functions: `A(x + b)` is a product.
 
-    They have values, or are letters in the notation of matrices, unless functions are usually called so.  Before a
-    whole number alone nothing is a factor: `x(1)` is the first element in MATLAB, and f(1) a value of f.
+    They have values, or are letters in the notation of matrices, unless functions are usually called so, and before no
+    whole number alone: `x(1)` is an element in MATLAB.
     """
     tokens = source.tokens
     called = {one.text for one, after in itertools.pairwise(tokens) if one.kind == "name" and after.text == "("}
@@ -161,15 +161,16 @@ def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     }
     functions = FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
     likely = {name for name in called if is_letter(name) and name not in functions} if source.matrix_mark else set()
-    of_places = {tokens[n].text for n in range(len(tokens) - 3) if is_of_place(tokens[n : n + 4])}
-    return frozenset(name for name in (called & {*known, *(likely - defined)}) - of_places if ops.find(name) is None)
+    likely = (called & {*known, *(likely - defined)}) - _with_places(tokens)
+    return frozenset(name for name in likely if ops.find(name) is None)
 
 
-def is_of_place(tokens: Sequence[Token]) -> bool:
-    """Tell whether four words are a name with a whole number alone in parentheses, as `x(1)`."""
-    name, opening, number, closing = tokens
-    is_called = name.kind == "name" and (opening.text, closing.text) == ("(", ")")
-    return is_called and number.text.isdecimal() and name.span.stop == opening.span.start
+def _with_places(tokens: Sequence[Token]) -> set[str]:
+    """List the names with a whole number alone in parentheses, as `x(1)`."""
+    fours = zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False)
+    return {
+        a.text for a, b, c, d in fours if a.kind == "name" and (b.text, d.text) == ("(", ")") and c.text.isdecimal()
+    }
 
 
 FUNCTIONS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "psi", *map(chr, (0x3C6, 0x3C8, 0x3C3))])

@@ -31,16 +31,14 @@ _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 _WOLFRAM = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)*")
 """A name as functions have it in Mathematica, `BesselJ`."""
 
+
 def shadowed(names: Iterable[str]) -> frozenset[str]:
     """Select the names that mean something else where no variable has them: constants, modules, functions.
-
-    Before brackets that hold a name, those that Mathematica's functions have are among them.
 
     >>> sorted(shadowed(["x", "pi", "mean", "np", "Sin"]))
     ['Sin', 'mean', 'np', 'pi']
     """
-    others = (*CONSTANTS, *PREFIXES)
-    return frozenset(n for n in names if n in others or ops.find(n) is not None or _WOLFRAM.fullmatch(n))
+    return frozenset(n for n in names if n in (*CONSTANTS, *PREFIXES) or ops.find(n) or _WOLFRAM.fullmatch(n))
 
 
 def _renamed(context: Context, token: Token, *, is_module: bool, is_called: bool) -> Token:
@@ -117,7 +115,8 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
         return NameRead((CONSTANTS[name.text], span), used)
     if used or name.text not in found.variables:
         require_variable(context, name, span, is_behind_module=used > 0)
-        _require_no_call(context, name, trailers)
+        if trailers:
+            _require_no_call(context, name, trailers[0])
     return NameRead((found.variable(name.text), span), used)
 
 
@@ -163,13 +162,12 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
         )
 
 
-def _require_no_call(context: Context, name: Token, trailers: Sequence[Trailer]) -> None:
+def _require_no_call(context: Context, name: Token, bracket: Trailer) -> None:
     """Refuse `BesselJ[0, x]`, a call in Mathematica, unless a variable of the name has a value.
 
     Raises:
         UncalledFunctionError: Something is computed within the brackets.
     """
-    bracket = trailers[0] if trailers else None
     if not isinstance(bracket, Subscript) or name.text in context.known.variables or not _WOLFRAM.fullmatch(name.text):
         return
     names = {token.text for token in context.source.within(bracket.span) if token.kind == "name"}
