@@ -83,15 +83,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
             else [named, right[0] if right and right[0] else function, *point]
         )
         return
-    if (found := _METHOD.fullmatch(text)) is not None:
-        named = "grad" if found["noun"] in ("diff", "gradient") else found["noun"]
-        yield [named, found["list"] or _unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
-        return
-    if (found := _field(text)) is not None:
-        named, function = "hessian" if found["trace"] else "jacobian", found["function"].strip()
-        function = f"[{function[1:-1]}]" if function.startswith("{") else function
-        yield [named, function, *(["--wrt", found["by"].replace(" ", "")] if found["by"] else [])]
-        return
+    if text.rstrip()[-1:] in (")", "]"):
+        yield from _of_operators(text)
     if (found := _AT.fullmatch(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "")
         yield [*([] if command == DERIVATIVE else [command]), found["function"], "--at", at]
@@ -104,6 +97,21 @@ def _field(text: str) -> re.Match[str] | None:
     return found if found is not None and not is_quotient and _is_whole(found["function"]) else None
 
 
+def _of_operators(text: str) -> Iterator[list[str]]:
+    """Generate what a method of SymPy's asks, and an operator of vector analysis.
+
+    >>> [*_of_operators("(x*y).diff(x)")], [*_of_operators("laplacian(x^2)")]
+    ([['grad', 'x*y', '--wrt', 'x']], [['hessian', 'x^2']])
+    """
+    if (found := _METHOD.fullmatch(text)) is not None:
+        named = "grad" if found["noun"] in ("diff", "gradient") else found["noun"]
+        yield [named, found["list"] or _unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
+    elif (found := _field(text)) is not None:
+        named, function = "hessian" if found["trace"] else "jacobian", found["function"].strip()
+        function = f"[{function[1:-1]}]" if function.startswith("{") else function
+        yield [named, function, *(["--wrt", found["by"].replace(" ", "")] if found["by"] else [])]
+
+
 def require_none(text: str, command: str = "grad") -> None:
     """Refuse a question in words.
 
@@ -111,11 +119,15 @@ def require_none(text: str, command: str = "grad") -> None:
         UsageError: The words are a question, or an expression with its point.
     """
     if any(asked(text, command)):
-        is_point = _AT.fullmatch(text) is not None and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
-        what = "the point stands in the expression" if is_point else "the expression is a question in words"
-        if (field := _field(text)) is not None:
-            what = f"{_FIELDS[bool(field['trace'])]}, which gradcli does not add up"
-        raise UsageError(f"{what}: {text.strip()}")
+        raise UsageError(f"{_what(text)}: {text.strip()}")
+
+
+def _what(text: str) -> str:
+    """Say what a question in words is."""
+    if (field := _field(text)) is not None:
+        return f"{_FIELDS[bool(field['trace'])]}, which gradcli does not add up"
+    is_point = _AT.fullmatch(text) is not None and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
+    return "the point stands in the expression" if is_point else "the expression is a question in words"
 
 
 def _is_one(found: re.Match[str]) -> bool:

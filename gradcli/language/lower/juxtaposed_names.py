@@ -161,16 +161,15 @@ def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     }
     functions = FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
     likely = {name for name in called if is_letter(name) and name not in functions} if source.matrix_mark else set()
-    likely = (called & {*known, *(likely - defined)}) - _with_places(tokens)
-    return frozenset(name for name in likely if ops.find(name) is None)
+    likely = called & {*known, *(likely - defined)}
+    return frozenset(name for name in likely - _with_places(tokens) if ops.find(name) is None) if likely else likely
 
 
-def _with_places(tokens: Sequence[Token]) -> set[str]:
+def _with_places(tokens: Sequence[Token]) -> frozenset[str]:
     """List the names with a whole number alone in parentheses, as `x(1)`."""
     fours = zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False)
-    return {
-        a.text for a, b, c, d in fours if a.kind == "name" and (b.text, d.text) == ("(", ")") and c.text.isdecimal()
-    }
+    around = (a.text for a, b, c, d in fours if a.kind == "name" and b.text + d.text == "()" and c.text.isdecimal())
+    return frozenset(around)
 
 
 FUNCTIONS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "psi", *map(chr, (0x3C6, 0x3C8, 0x3C3))])
