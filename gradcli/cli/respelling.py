@@ -104,6 +104,14 @@ def _commands(line: TypedLine) -> Iterator[Words]:
         yield called[1], called[2]
 
 
+def _questions_for_the_guide(line: TypedLine) -> Iterator[Words]:
+    """Look up the longest word of a question in the guide, `what does retain_graph do`."""
+    words = [word.strip("?.,'") for word in line.words]
+    is_question = words[:1] and words[0].lower() in ("what", "how", "why", "when", "which", "where", "does", "can", "is")
+    if is_question and all(re.fullmatch(r"[a-zA-Z_]+", word) for word in words):
+        yield "guide", max(words, key=len)
+
+
 def _options(line: TypedLine) -> Iterator[Words]:
     """Write the option that another name, or a misspelt one, means."""
     for place in line.unknown:
@@ -282,6 +290,8 @@ def _values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{name}{equals}@{path}")
         if option == "--at":
             yield from _of_each_variable(line, typed, put)
+        if option == "--at" and "holds an object" in error.text.message and typed.startswith("@"):
+            yield put(*(f"{name}={typed}:{name}" for name in line.variables))
         if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
@@ -451,6 +461,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[Iterator[Word
     yield _scripts(line, error)
     yield _questions_in_words(line)
     yield _commands(line)
+    yield _questions_for_the_guide(line)
     yield _other_derivatives(line, error)
     yield _in_order(line, error)
     yield _names_of_pages(line, error)
