@@ -107,7 +107,7 @@ def _commands(line: TypedLine) -> Iterator[Words]:
 def _questions_for_the_guide(line: TypedLine) -> Iterator[Words]:
     """Look up the longest word of a question in the guide, `what does retain_graph do`."""
     words = [word.strip("?.,'") for word in line.words]
-    is_question = words[:1] and words[0].lower() in ("what", "how", "why", "when", "which", "where", "does", "can", "is")
+    is_question = " ".join(words[:1]).lower() in ("what", "how", "why", "when", "which", "where", "does", "can", "is")
     if is_question and all(re.fullmatch(r"[a-zA-Z_]+", word) for word in words):
         yield "guide", max(words, key=len)
 
