@@ -157,7 +157,8 @@ def _folded(context: Context, op: Op, arguments: Arguments, name: Token, span: S
     else:
         terms = loops.parts_in(context, node) or []
         for atom, several in context.findings.several.items() if terms else ():
-            if several.names and not several.is_pair and [*several.parts] == terms:  # which mean different things
+            is_mixed = bool(several.names) and "indices" not in several.names  # they mean different things
+            if is_mixed and [*several.parts] == terms:
                 require_tensor(context, atom, span)
     if is_own and not terms:
         given = [lower(context, one.value) for one in items]

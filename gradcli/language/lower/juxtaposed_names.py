@@ -162,7 +162,8 @@ def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     functions = FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
     likely = {name for name in called if is_letter(name) and name not in functions} if source.matrix_mark else set()
     likely = called & {*known, *(likely - defined)}
-    return frozenset(name for name in likely - _with_places(tokens) if ops.find(name) is None) if likely else likely
+    places = _with_places(tokens) if likely else frozenset()
+    return frozenset(name for name in likely - places if ops.find(name) is None)
 
 
 def _with_places(tokens: Sequence[Token]) -> frozenset[str]:

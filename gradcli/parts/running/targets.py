@@ -155,11 +155,11 @@ def guarded(what: str, output: Callable[[], contextlib.AbstractContextManager[ob
         raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
     except Exception as error:
         said = " ".join(str(error).split())
-        hints = {
-            "numpy()": "NumPy has no gradient: write it with functions of torch, or as a text, which is read",
-            "not Tensor": "sizes and settings stand within the function, as in lambda x: f(x, (3,))",
-        }
-        hint = next((one for words, one in hints.items() if words in said), None)
+        hint = None
+        if "numpy()" in said:
+            hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
+        elif "not Tensor" in said:
+            hint = "sizes and settings stand within the function, as in lambda x: f(x, (3,))"
         message = f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
         raise InputError(message, hint=hint) from error
 
