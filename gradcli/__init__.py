@@ -144,18 +144,20 @@ if not TYPE_CHECKING:  # which knows what is there
                 from gradcli.module_functions import function_named
 
                 return function_named(name)
-        meant = "" if name.startswith("_") or _is_module(name) else _meant(name)
-        raise AttributeError(f"module 'gradcli' has no attribute '{name}'{meant}")
+            if (known := _meant(name)) in package_functions():
+                return __getattr__(known)
+            from gradcli.errors import did_you_mean
+
+            hint = did_you_mean(name, __dir__()) or "dir(gradcli) lists what there is"
+            raise AttributeError(f"module 'gradcli' has no attribute '{name}': {hint}")
+        raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
 
 
 def _meant(name: str) -> str:
-    """Name the function of the package that another name means, in words after an error."""
+    """Return the function that another name means, as the shell takes it: `backward` is vjp."""
     from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES
-    from gradcli.errors import did_you_mean
 
-    known = OTHER_NAMES.get(name, "").replace(DERIVATIVE, "grad")
-    hint = f"write gradcli.{known}" if known in __dir__() else did_you_mean(name, __dir__())
-    return f": {hint or 'dir(gradcli) lists what there is'}"
+    return OTHER_NAMES.get(name, "").replace(DERIVATIVE, "grad")
 
 
 def _is_module(name: str) -> bool:

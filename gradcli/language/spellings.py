@@ -75,7 +75,6 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
         ("argmin", "amin"),
         ("average avg", "mean"),
         ("eig eigvals eigenvalues", "eigvalsh"),
-        ("cosec", "csc"),
     )
     for name in names.split()
 }
@@ -94,10 +93,6 @@ _CALLS: Mapping[str, str] = {
     "gammainc": "(1 - gammaincc({0}))",
     "igamma": "(1 - gammaincc({0}))",
     "t": "({0}).T",
-    "sech": "(1/cosh({0}))",
-    "csch": "(1/sinh({0}))",
-    "cosech": "(1/sinh({0}))",
-    "coth": "(1/tanh({0}))",
 }
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 

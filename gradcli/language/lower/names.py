@@ -21,7 +21,7 @@ from gradcli.language.lower.sizeless import IDENTITIES, identity, is_identity
 from gradcli.language.ops.torch_functions import OTHERWISE
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Member, NameNode, Subscript, Trailer
+from gradcli.language.text.nodes import Argument, Arguments, Member, NameNode, Subscript, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 from gradcli.option_words import option
 
@@ -115,8 +115,8 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
         return NameRead((CONSTANTS[name.text], span), used)
     if used or name.text not in found.variables:
         require_variable(context, name, span, is_behind_module=used > 0)
-        if trailers:
-            _require_no_call(context, name, trailers[0])
+        if trailers and (found_call := _called_in_brackets(context, name, trailers[0])) is not None:
+            return NameRead(found_call, 1)
     return NameRead((found.variable(name.text), span), used)
 
 
@@ -162,19 +162,31 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
         )
 
 
-def _require_no_call(context: Context, name: Token, bracket: Trailer) -> None:
-    """Refuse `BesselJ[0, x]`, a call in Mathematica, unless a variable of the name has a value.
+def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Operand | None:
+    """Lower `Sqrt[x]`, a call in Mathematica, unless a variable of the name has a value; None of an element.
 
     Raises:
-        UncalledFunctionError: Something is computed within the brackets.
+        UncalledFunctionError: No function is meant.
     """
     if not isinstance(bracket, Subscript) or name.text in context.known.variables or not _WOLFRAM.fullmatch(name.text):
-        return
+        return None
     names = {token.text for token in context.source.within(bracket.span) if token.kind == "name"}
-    if names - context.indices.keys() - context.names.values.keys():
+    if not names - context.indices.keys() - context.names.values.keys():
+        return None
+    plain, given = name.text.replace("Arc", "a").lower(), [item.only for item in bracket.items]
+    if plain in _BASE_FIRST and len(given) == 2:
+        plain, given = _BASE_FIRST[plain], given[::-1]
+    if ops.find(plain) is None or None in given:
         hint = f"a call has round brackets; an element of {name.text} needs {option('at', f'{name.text}=VALUE')}"
         message = f"'{name.text}[...]' is a call in Mathematica, and gradcli knows no variable {name.text}"
         raise context.source.error(message, name.span, hint=hint, kind=UncalledFunctionError)
+    items = tuple(Argument(None, node) for node in given if node is not None)
+    arguments = Arguments(bracket.span, replace(name, text="("), items)
+    return call(context, replace(name, text=plain), name.span, [], arguments)
+
+
+_BASE_FIRST: Mapping[str, str] = {"log": "log", "atan": "atan2"}
+"""Functions to which Mathematica gives two arguments in the other order: the base, and x before y."""
 
 
 def _with_arguments(context: Context, span: Span) -> str:

@@ -95,7 +95,7 @@ def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str |
             return _LATEX
         case "->":
             return _BODY
-        case "*" | "**" | "^" | "/" if not before:
+        case "*" | "**" | "^" if not before:
             return "an operand stands before it; between double quotes the shell puts a value for $NAME"
         case ":" if not is_inside and before.isidentifier():
             return _BODY

@@ -16,7 +16,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import TYPE_CHECKING, TextIO
@@ -265,7 +265,7 @@ def run_notebook(path: str, name: str) -> ModuleType:
 
 def _of_module(target: Target) -> ModuleType:
     if target.module.endswith(".py") and os.path.isfile(target.module):  # or the import would run the file
-        raise InputError(f"{target.module} is a file, and no module", hint=f"write {target.module}::{target.name}")
+        return _of_file(replace(target, file=target.module))
     sys.path.insert(0, os.getcwd())  # as `python -m` has it
     try:
         return importlib.import_module(target.module)
