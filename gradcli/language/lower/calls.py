@@ -82,11 +82,10 @@ def call(
         if folded is not None:
             return folded
     bound = bind(context, op, name, arguments, given, library)
-    if bound.op.name == "norm" and "p" not in bound.waiting:
-        if _is_of_matrix(context, bound, name, span):
-            bound = bind(context, ops.TABLE["matrix_norm"], name, arguments, given, library)
-        elif bound.statics["p"] == "fro":
-            bound.statics["p"] = 2
+    if other := _of_matrices(context, bound, name, span, is_numpy=bool(given) or library == "numpy"):
+        bound = bind(context, ops.TABLE[other], name, arguments, given, library)
+    elif bound.op.name == "norm" and "p" not in bound.waiting and bound.statics["p"] == "fro":
+        bound.statics["p"] = 2
     if after_dot:
         _require_taken(context, bound, name, library)
     if bound.op.defined_by is Meaning.TORCH_INLINE:
@@ -174,6 +173,16 @@ def _folded(context: Context, op: Op, arguments: Arguments, name: Token, span: S
     for term in others:
         first = emit(context, _FOLDS[op.name], [first, term], span)[0]
     return first, span
+
+
+def _of_matrices(context: Context, bound: Bindings, name: Token, span: Span, *, is_numpy: bool) -> str:
+    """Name the function of matrices that a norm is, or NumPy's `A.dot(x)`, which torch refuses; nothing of others."""
+    if bound.op.name == "norm" and "p" not in bound.waiting:
+        return "matrix_norm" * _is_of_matrix(context, bound, name, span)
+    if bound.op.name != "dot" or not is_numpy:
+        return ""
+    ranks = [len(shape) for atom, _ in bound.values if (shape := needed_shape(context, atom)) is not None]
+    return "matmul" * (sorted(ranks) in ([1, 2], [2, 2]))
 
 
 def _is_of_matrix(context: Context, bound: Bindings, name: Token, span: Span) -> bool:
