@@ -82,7 +82,7 @@ def call(
         if folded is not None:
             return folded
     bound = bind(context, op, name, arguments, given, library)
-    if other := _of_matrices(context, bound, name, span, is_numpy=bool(given) or library == "numpy"):
+    if other := _of_matrices(context, bound, name, span, library or "torch" * (not given)):
         bound = bind(context, ops.TABLE[other], name, arguments, given, library)
     elif bound.op.name == "norm" and "p" not in bound.waiting and bound.statics["p"] == "fro":
         bound.statics["p"] = 2
@@ -175,11 +175,11 @@ def _folded(context: Context, op: Op, arguments: Arguments, name: Token, span: S
     return first, span
 
 
-def _of_matrices(context: Context, bound: Bindings, name: Token, span: Span, *, is_numpy: bool) -> str:
+def _of_matrices(context: Context, bound: Bindings, name: Token, span: Span, library: str) -> str:
     """Name the function of matrices that a norm is, or NumPy's `A.dot(x)`, which torch refuses; nothing of others."""
     if bound.op.name == "norm" and "p" not in bound.waiting:
         return "matrix_norm" * _is_of_matrix(context, bound, name, span)
-    if bound.op.name != "dot" or not is_numpy:
+    if bound.op.name != "dot" or library not in ("", "numpy") or (not library and context.libraries.has_torch):
         return ""
     ranks = [len(shape) for atom, _ in bound.values if (shape := needed_shape(context, atom)) is not None]
     return "matmul" * (sorted(ranks) in ([1, 2], [2, 2]))
