@@ -144,7 +144,20 @@ if not TYPE_CHECKING:  # which knows what is there
                 from gradcli.module_functions import function_named
 
                 return function_named(name)
+            if (known := _meant(name)) in package_functions():
+                return __getattr__(known)
+            from gradcli.errors import did_you_mean
+
+            hint = did_you_mean(name, __dir__()) or "dir(gradcli) lists what there is"
+            raise AttributeError(f"module 'gradcli' has no attribute '{name}': {hint}")
         raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
+
+
+def _meant(name: str) -> str:
+    """Return the function that another name means, as the shell takes it: `backward` is vjp."""
+    from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES
+
+    return OTHER_NAMES.get(name, "").replace(DERIVATIVE, "grad")
 
 
 def _is_module(name: str) -> bool:

@@ -68,10 +68,13 @@ def ask(name: str, function: object, values: Sequence[object], options: Mapping[
         found = part.answer_of(function, name, values, options)
         if found is not None:
             return found
-    raise InputError(
-        f"a function is a text, such as 'x**2', or a function of Python, and not {in_words(function)}",
-        hint=f'gradcli.{name}("x**2", ...)',
-    )
+    hint = f'gradcli.{name}("x**2", ...)'
+    if type(function).__module__.startswith("sympy."):
+        hint = f"gradcli.{name}(str(...), ...) reads the text of an expression of SymPy"
+    elif hasattr(function, "grad_fn"):
+        hint = f"give what computes the tensor: gradcli.{name}(lambda x: x**2, x), or a text"
+    message = f"a function is a text, such as 'x**2', or a function of Python, and not {in_words(function)}"
+    raise InputError(message, hint=hint)
 
 
 def answer(command: str, text: str, *values: object, **options: object) -> object:

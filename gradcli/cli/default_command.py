@@ -95,7 +95,7 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return [first, "--help"] if rest == ["help"] else [first, *rest]
     if first in ("version", "-V"):
         return ["--version", *rest]
-    if first == "help":
+    if first == "help" or (first in _HELP and rest[:1] and rest[0] in commands):
         return [*(OTHER_NAMES.get(word, word) for word in rest[:1]), "--help"]
     if first == "--run":
         return ["run", *rest]

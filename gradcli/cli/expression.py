@@ -258,7 +258,10 @@ def where_help_is(error: click.exceptions.UsageError) -> str:
     if ctx is None:
         return _help_of(ctx)
     if isinstance(error, click.exceptions.MissingParameter) and error.param and error.param.param_type_name == "option":
-        return f"add {error.param.opts[0]} {error.param.make_metavar(ctx)}; {_help_of(ctx)}"
+        piped = f", or {error.param.opts[0]} - for what is piped" * (error.param.name == "points")
+        return f"add {error.param.opts[0]} {error.param.make_metavar(ctx)}{piped}; {_help_of(ctx)}"
+    if isinstance(error, click.exceptions.MissingParameter) and error.param and error.param.name == "expression":
+        return f"@- reads it from a pipe, and @FILE from a file; {_help_of(ctx)}"
     if isinstance(error, click.exceptions.NoSuchOption) and ctx.command.name == "run":
         return f"the arguments of a script stand behind --, as in gradcli run FILE.py -- {error.option_name}"
     if _EXTRA in error.format_message() and ctx.command.name == "config":

@@ -13,7 +13,7 @@ from gradcli.cli.default_command import DERIVATIVE
 from gradcli.errors import UsageError
 
 _PHRASE = re.compile(
-    r"\s*(?:(?:what\s+is\s+)?(?:the\s+)?(?:(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of|differentiate|nabla|∇"
+    r"\s*(?:(?:what\s+is\s+)?(?:the\s+)?(?:(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of|differentiate|(?:\\?nabla|∇)(?:_\{?(?P<of>[^\W\d]\w*)\}?)?"
     r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
     r"(?(d)(?:\s+|(?=\())|(?:\s+|(?=\()))(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)"
     r"(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
@@ -22,18 +22,36 @@ _PHRASE = re.compile(
 _APPLIED = re.compile(
     r"\s*(?:(?:sp|sympy|jax|torch\.func)\s*\.\s*)?"
     r"(?:(?P<noun>jacobian|hessian)|[d∂D]|[dD]iff|grad|gradient|[dD]erivative|differentiate)\s*[(\[](?P<function>.+?)"
-    r"(?:\)\s*/\s*[d∂](?P<over>[^\W\d]\w*)|(?:,\s*(?:\[(?P<all>[^\[\]]*)\]|(?P<by>[^\W\d]\w*)(?P<twice>\s*,\s*(?:(?P=by)|2))?))?\s*[)\]])\s*",
+    r"(?:\)\s*/\s*[d∂](?P<over>[^\W\d]\w*)|(?:,\s*(?:[\[{]{1,2}(?P<all>(?!\s*\w+\s*,\s*\d)[^\[\]{}]*)[\]}]{1,2}|\{?(?P<by>[^\W\d]\w*)(?P<twice>\s*,\s*(?:(?P=by)|2))?\}?))?\s*[)\]])\s*",
     re.DOTALL,
 )
 _LATEX = re.compile(
     r"\s*(?:\\|\f)?d?frac\{\\partial(?:\s*\w)?\}\{\\partial\s*(?P<by>[^\W\d]\w*)\}\s*(?P<function>.+)", re.DOTALL
 )
+_METHOD = re.compile(
+    r"\s*(?:Matrix\((?P<list>\[.+\])\)|(?P<function>.+?))\.(?P<noun>jacobian|hessian|gradient|diff)"
+    r"\(\s*\[?\s*(?P<by>[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)\s*\]?\s*\)\s*",
+    re.DOTALL,
+)
+"""A derivative as a method, `Matrix([x*y, x + y]).jacobian([x, y])`."""
+
+_FIELD = re.compile(
+    r"\s*(?:(?P<trace>[lL]aplacian|∇\s*(?:²|\^\s*2))|(?P<rows>[dD]iv(?:ergence)?(?=\s*[(\[]\s*[\[{])|[cC]url|∇\s*[·.×⋅]))"
+    r"\s*[(\[](?P<function>.+?)(?:,\s*[\[{](?P<by>[^\[\]{}()]*)[\]}])?[)\]]\s*",
+    re.DOTALL,
+)
+"""An operator of vector analysis on a function, `laplacian(x^2*y)`."""
+
 _QUOTIENT = re.compile(r"\s*d(?P<y>[^\W\d]\w*)\s*/\s*d(?P<by>[^\W\d]\w*)\s*[,:;]\s*(?:(?P=y)\s*=)?(?P<function>.+)")
 _AT = re.compile(
     r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
 )
 """An expression with its point after it, `x^2 at 3`."""
 
+_FIELDS = (
+    "a divergence and a curl are sums of entries of the Jacobian",
+    "a Laplacian is the sum of the diagonal of the Hessian",
+)
 _EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation."""
 
@@ -52,8 +70,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         found = pattern.fullmatch(text)
         if found is None or (pattern is _APPLIED and not _is_one(found)):
             continue
-        parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "at"), "") | found.groupdict("")
-        by, at = parts["by"] or parts["over"] or parts["all"].replace(" ", ""), parts["at"]
+        parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "at", "of"), "") | found.groupdict("")
+        by, at = parts["by"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""), parts["at"]
         named = "hessian" if parts["twice"] else parts["noun"] or command
         named = named if named in ("jacobian", "hessian", "vjp") else "grad"
         point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else ["--wrt", by] if by else []
@@ -65,9 +83,33 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
             else [named, right[0] if right and right[0] else function, *point]
         )
         return
+    if text.rstrip()[-1:] in (")", "]"):
+        yield from _of_operators(text)
     if (found := _AT.fullmatch(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "")
         yield [*([] if command == DERIVATIVE else [command]), found["function"], "--at", at]
+
+
+def _field(text: str) -> re.Match[str] | None:
+    """Match an operator of vector analysis on one function; `div([a, b], c)` is a quotient."""
+    found = _FIELD.fullmatch(text)
+    is_quotient = found is not None and found["rows"] == "div" and found["by"] is not None
+    return found if found is not None and not is_quotient and _is_whole(found["function"]) else None
+
+
+def _of_operators(text: str) -> Iterator[list[str]]:
+    """Generate what a method of SymPy's asks, and an operator of vector analysis.
+
+    >>> [*_of_operators("(x*y).diff(x)")], [*_of_operators("laplacian(x^2)")]
+    ([['grad', 'x*y', '--wrt', 'x']], [['hessian', 'x^2']])
+    """
+    if (found := _METHOD.fullmatch(text)) is not None:
+        named = "grad" if found["noun"] in ("diff", "gradient") else found["noun"]
+        yield [named, found["list"] or _unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
+    elif (found := _field(text)) is not None:
+        named, function = "hessian" if found["trace"] else "jacobian", found["function"].strip()
+        function = f"[{function[1:-1]}]" if function.startswith("{") else function
+        yield [named, function, *(["--wrt", found["by"].replace(" ", "")] if found["by"] else [])]
 
 
 def require_none(text: str, command: str = "grad") -> None:
@@ -77,19 +119,34 @@ def require_none(text: str, command: str = "grad") -> None:
         UsageError: The words are a question, or an expression with its point.
     """
     if any(asked(text, command)):
-        is_point = _AT.fullmatch(text) is not None and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
-        what = "the point stands in the expression" if is_point else "the expression is a question in words"
-        raise UsageError(f"{what}: {text.strip()}")
+        raise UsageError(f"{_what(text)}: {text.strip()}")
+
+
+def _what(text: str) -> str:
+    """Say what a question in words is."""
+    if (field := _field(text)) is not None:
+        return f"{_FIELDS[bool(field['trace'])]}, which gradcli does not add up"
+    is_point = _AT.fullmatch(text) is not None and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
+    return "the point stands in the expression" if is_point else "the expression is a question in words"
 
 
 def _is_one(found: re.Match[str]) -> bool:
     """Tell whether what is differentiated is one expression: its brackets balance, and no comma outside parts it."""
     text = found["function"]
-    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
-    is_parted = (",", 0) in zip(text, depths, strict=True)
     is_bare = not (found["by"] or found["over"] or found["all"])
     is_named = text.strip().isidentifier() or (is_bare and found[0].strip()[:1] in "d∂D")
-    return not (is_named or is_parted) and min(depths) == 0 == depths[-1]
+    return not is_named and _is_whole(text)
+
+
+def _is_whole(text: str) -> bool:
+    """Tell whether the brackets of a text balance, and no comma outside of them parts it.
+
+    >>> _is_whole("f(a, b)"), _is_whole("a, b"), _is_whole("a)*(b")
+    (True, False, False)
+    """
+    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
+    is_parted = (",", 0) in zip(text, depths, strict=True)
+    return not is_parted and min(depths) == 0 == depths[-1]
 
 
 def _unwrapped(text: str) -> str:

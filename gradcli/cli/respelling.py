@@ -33,6 +33,8 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
         "--color never": "no-color no-colour",
+        "--forward": "forward-mode fwd",
+        "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
         "--points": "csv file data table",
@@ -41,8 +43,9 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--rtol": "tol tolerance",
         "--to": "lang language target",
         "--shape": "sizes shapes",
-        "EXPR": "f fun func function expr expression equation search",
-        "!": "retain-graph create-graph pretty raw list",
+        "EXPR": "f fn fun func function expr expression equation search",
+        "!": "retain-graph create-graph pretty raw list eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
+        "workers threads parallel",
     }.items()
     for name in names.split()
 }
@@ -55,6 +58,7 @@ _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.D
 WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
 
+_OPERATORS = frozenset("+-*/^@=<>&|,;([{)]}×·")
 _LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 _NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -100,6 +104,14 @@ def _commands(line: TypedLine) -> Iterator[Words]:
         yield called[1], called[2]
 
 
+def _questions_for_the_guide(line: TypedLine) -> Iterator[Words]:
+    """Look up the longest word of a question in the guide, `what does retain_graph do`."""
+    words = [word.strip("?.,'") for word in line.words]
+    is_question = " ".join(words[:1]).lower() in ("what", "how", "why", "when", "which", "where", "does", "can", "is")
+    if is_question and all(re.fullmatch(r"[a-zA-Z_]+", word) for word in words):
+        yield "guide", max(words, key=len)
+
+
 def _options(line: TypedLine) -> Iterator[Words]:
     """Write the option that another name, or a misspelt one, means."""
     for place in line.unknown:
@@ -116,8 +128,11 @@ def _options(line: TypedLine) -> Iterator[Words]:
         form = suffixes().get(f".{name}", name)
         if form in formats() and not (name in _OPTIONS and has_value and "--points" in line.kinds):
             yield line.put(place, 1, "--format", form)
+        is_table = "--points" in line.kinds and os.path.isfile(value)
         for instead in _OPTIONS.get(name, ()):
-            yield from _instead(line, place, count, instead, value)
+            yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
+        if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
+            yield line.put(place, count, "--rows", f"1..{value}")
         if name == "order" and value in ("2", "two"):
             rest = line.put(place, count)
             yield ("hessian", *rest[line.start :])
@@ -139,15 +154,21 @@ def _options(line: TypedLine) -> Iterator[Words]:
 
 def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) -> Iterator[Words]:
     """Write an option in the place of another one, with its value."""
-    if instead == "!":
+    is_code = line.text.endswith((".py", ".ipynb")) and value.isidentifier()
+    if instead == "EXPR" and is_code and line.others[0] < place:
+        words = line.put(place, count)
+        yield (*words[: line.others[0]], f"{line.text}::{value}", *words[line.others[0] + 1 :])
+    elif instead == "!":
         yield line.put(place, count if value not in ("", line.text) else 1)
     elif instead == "EXPR":
         rest = line.put(place, count)
         yield (*rest[: line.start], value, *rest[line.start :])
     elif " " in instead:
         yield line.put(place, 1, *instead.split())
-    elif instead in line.kinds:
-        yield line.put(place, count, instead, *[value] * (line.kinds[instead] is not OptionKind.SWITCH))
+    elif line.kinds.get(instead) is OptionKind.SWITCH:
+        yield line.put(place, count, instead)
+    elif instead in line.kinds and value:
+        yield line.put(place, count, instead, value)
 
 
 def _dashes(line: TypedLine) -> Iterator[Words]:
@@ -203,9 +224,17 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
     if len(whole) < 2 or [*line.others] != [*range(line.others[0], line.others[-1] + 1)]:
         return
     is_statements = all("=" in word for word in whole)
-    yield line.put(line.others[0], len(whole), ("; " if is_statements else " ").join(whole))
+    if is_statements or all(map(_is_parted, whole, whole[1:])):
+        yield line.put(line.others[0], len(whole), ("; " if is_statements else " ").join(whole))
     if all("(" in word for word in whole):
         yield line.put(line.others[0], len(whole), f"[{', '.join(word.strip(',') for word in whole)}]")
+
+
+def _is_parted(before: str, after: str) -> bool:
+    """Tell whether two words are one expression that the shell parted: at an operator, or after a function's name."""
+    from gradcli.language.ops import find
+
+    return before[-1:] in _OPERATORS or after[:1] in _OPERATORS or find(before) is not None
 
 
 def _words_after(line: TypedLine) -> Iterator[Words]:
@@ -261,6 +290,8 @@ def _values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{name}{equals}@{path}")
         if option == "--at":
             yield from _of_each_variable(line, typed, put)
+        if option == "--at" and "holds an object" in error.text.message and typed.startswith("@"):
+            yield put(*(f"{name}={typed}:{name}" for name in line.variables))
         if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
@@ -298,14 +329,16 @@ def _spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Iterator[W
         attached = f"{line.flags[place]}=" if place in line.flags else ""
         typed = line.words[place].removeprefix(attached)
         name, equals, value = typed.partition("=") if _LABELLED.match(typed) else ("", "", typed)
+        used = {*_NAME.findall(value)} & {*line.variables}
         for group in respelled(value, error, VALUES):
-            yield (line.put(place, 1, f"{attached}{name}{equals}{one}") for one in group)
+            kept = (one for one in group if used <= {*_NAME.findall(one)})  # 0.6c is no length where c is a variable
+            yield (line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept)
 
 
 _WORDS = {
     "gpu": "cuda", "cuda:0": "cuda", "double": "float64", "float": "float32", "single": "float32", "md": "markdown",
     "f32": "float32", "f64": "float64", "python": "torch", "pytorch": "torch", "tex": "latex", "np": "numpy",
-    "yaml": "json", "xml": "html", "txt": "plain",
+    "yaml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
 }  # fmt: skip
 """Words for those that an option takes."""
 
@@ -371,11 +404,29 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield ("check", *rest, "--claim", equation[2])
 
 
+def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Put a statement before those that use what it computes."""
+    statements = [one.strip() for one in line.text.split(";") if one.strip()]
+    assigned = [one.partition("=")[0].strip() for one in statements]
+    if not error.text.message.startswith("no value for the variable") or len({*assigned}) < len(statements):
+        return
+    ordered = list[str]()
+    while rest := [one for one in statements if one not in ordered]:
+        missing = {assigned[statements.index(one)] for one in rest}
+        ready = [one for one in rest if not missing & {*_NAME.findall(one.partition("=")[2])}]
+        if not ready:
+            return
+        ordered.append(ready[0])
+    yield line.put(line.others[0], 1, "; ".join(ordered))
+
+
 def _scripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Run a script, or name a function of a file."""
     from gradcli.parts import is_listed
 
     path = line.text.removeprefix("@")
+    if "torch raises" in error.text.message:  # and so it would where the script is run
+        return
     if line.command == "run" or not (line.others and is_listed("running") and os.path.isfile(path)):
         return
     if path.endswith((".py", ".pyw", ".ipynb")):
@@ -410,7 +461,9 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[Iterator[Word
     yield _scripts(line, error)
     yield _questions_in_words(line)
     yield _commands(line)
+    yield _questions_for_the_guide(line)
     yield _other_derivatives(line, error)
+    yield _in_order(line, error)
     yield _names_of_pages(line, error)
     yield from (rows(line) for rows in (_options, _dashes, _words_after, _parted_by_the_shell))
     if error.place is not None and error.place.source == "EXPR":

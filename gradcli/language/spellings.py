@@ -41,7 +41,7 @@ class Spelling:
     def respelled(self, text: str) -> Iterator[str]:
         """Generate the texts that have something else in its place."""
         if self.found.search(text):
-            yield from (self.found.sub(one, text) for one in self.instead)
+            yield from (self.found.sub(one, text).strip() for one in self.instead)
 
 
 def _row(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
@@ -74,6 +74,7 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
         ("argmax", "amax"),
         ("argmin", "amin"),
         ("average avg", "mean"),
+        ("eig eigvals eigenvalues", "eigvalsh"),
     )
     for name in names.split()
 }
@@ -85,13 +86,13 @@ _CALLS: Mapping[str, str] = {
     "factorial": "exp(lgamma({0} + 1))",
     "Heaviside": "where({0} > 0, 1, 0)",
     "step": "where({0} > 0, 1, 0)",
-    "logspace": "10**linspace({0})",
+    "logspace": "(10**linspace({0}))",
     "sind": "sin(pi/180*({0}))",
     "cosd": "cos(pi/180*({0}))",
     "tand": "tan(pi/180*({0}))",
-    "gammainc": "1 - gammaincc({0})",
-    "igamma": "1 - gammaincc({0})",
-    "t": "{0}.T",
+    "gammainc": "(1 - gammaincc({0}))",
+    "igamma": "(1 - gammaincc({0}))",
+    "t": "({0}).T",
 }
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 
@@ -100,17 +101,30 @@ def _normal(signs: str) -> str:
     return unicodedata.normalize("NFKC", signs).replace("⁄", "/").replace("−", "-")
 
 
+def _inside(argument: str) -> str:
+    """Return an argument without the parentheses around all of it."""
+    return argument[1:-1] if argument.startswith("(") else argument
+
+
 def _power(found: re.Match[str]) -> str:
-    return f"{found['name']}({found['argument'].strip('()')})**{_normal(found['power'])}"
+    return f"{found['name']}({_inside(found['argument'])})**{_normal(found['power'])}"
 
 
 def _inverse(found: re.Match[str]) -> str:
     name = found["name"]
-    return f"{_INVERSES.get(name, name)}({found['argument'].strip('()')})"
+    return f"{_INVERSES.get(name, name)}({_inside(found['argument'])})"
 
 
 def _mathematica(found: re.Match[str]) -> str:
-    return f"{found[1].replace('Arc', 'a').lower()}({found[2]})"
+    """Write a call in round brackets, and those in it: `Log[b, x]` and `ArcTan[x, y]` have the base, and x, first."""
+    inner = re.sub(r"\b([A-Z][a-z]+[A-Za-z]*)\[([^\[\]]*)\]", _mathematica, found[2])
+    first, comma, second = inner.partition(",")
+    if comma and found[1] in ("Log", "ArcTan"):
+        if first.count("(") != first.count(")"):
+            return found[0]
+        name = "log" if found[1] == "Log" else "atan2"
+        return f"{name}({second.strip()}, {first.strip()})"
+    return f"{found[1].replace('Arc', 'a').lower()}({inner})"
 
 
 def _indexed(found: re.Match[str]) -> str:
@@ -118,12 +132,12 @@ def _indexed(found: re.Match[str]) -> str:
     index, first, last, body = found["index"], found["first"], found["last"], found["body"]
     offset = f"{index}-1" if first == "1" else index
     elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", body).strip()
-    return f"Σ[{index}={first}..{last}] {elements}"
+    return f" Σ[{index}={first}..{last}] {elements}"
 
 
 def _whole(found: re.Match[str]) -> str:
     """Write a sum over all elements, `sum_i x_i^2`."""
-    return f"sum({re.sub('_' + found['index'], '', found['body'])})"
+    return f" sum({re.sub('_' + found['index'], '', found['body'])})"
 
 
 def _matrix(found: re.Match[str]) -> str:
@@ -134,6 +148,8 @@ def _matrix(found: re.Match[str]) -> str:
 def _plain(found: re.Match[str]) -> str:
     return _normal(found[0])
 
+
+_UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
 
 TEXTS: tuple[Spelling, ...] = (
     _row(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
@@ -153,11 +169,7 @@ TEXTS: tuple[Spelling, ...] = (
     _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{_ARGUMENT}", _power),
     _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{_ARGUMENT}", _power),
     _row(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
-    _row(
-        r"\b(Arc(?:Sin|Cos|Tan)h?|Sinh?|Cosh?|Tanh?|Exp|Log|Sqrt|Abs|Sign|Max|Min|Det|Tr|Erf)"
-        r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]",
-        _mathematica,
-    ),
+    _row(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
     _row(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
     _row(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
     _row(
@@ -168,6 +180,10 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"^\s*(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?(.+?)\}?\s*$", r"\1"),
     _row(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
     _row(r"^\s*return\s+(.+)$", r"\1"),
+    _row(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
+    _row(r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+)\s*=(?!=)\s*(.+)$", r"\1"),
+    _row(r"(?<![\w.])dot\(", "matmul("),
+    _row(r"\.dot\(", ".matmul("),
     _row(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
     _row("[“”„‟‘’‚«»`]", ""),
     _row("[−–—‐‑]", "-"),
@@ -226,7 +242,7 @@ VALUES: tuple[Spelling, ...] = (
     _row(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
     _row(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _row(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
-    _row(r"(?<=[\d.])\s+(?:[a-zA-Zµ°Ω]+(?:/[a-zA-Z]+)?)\s*$", ""),
+    _row(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
     _row(r"\bone\b(?!\()", "ones"),
     _row(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
     _row("[−–—‐‑]", "-"),
@@ -241,6 +257,7 @@ VALUES: tuple[Spelling, ...] = (
 def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS) -> Iterator[Iterator[str]]:
     """Generate other spellings of a text, by what is wrong with it and by the rows of a table, a group each."""
     if rows is TEXTS:
+        yield _elements(text, error)
         yield _by_error(text, error)
     for row in rows:
         yield row.respelled(text)
@@ -269,6 +286,19 @@ def _by_error(text: str, error: GradcliError) -> Iterator[str]:
         yield _replaced(text, Span(span.start, stop + 1), form.format(text[span.stop + 1 : stop]))
     if "is never closed" not in error.text.message and word in (")", "]", "}"):
         yield _replaced(text, span, "")
+
+
+def _elements(text: str, error: GradcliError) -> Iterator[str]:
+    """Generate `x[0]^2` for `x(1)^2`, an element that is counted from 1, if all calls of an unknown name look so."""
+    if not isinstance(error, UnknownFunctionError) or error.place is None or error.place.text != text:
+        return
+    from gradcli.language.lower.juxtaposed_names import FUNCTIONS
+
+    word = text[slice(*error.place.span)]
+    called = rf"(?<![\w.]){re.escape(word)}\("
+    element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
+    if word not in FUNCTIONS and len(element.findall(text)) == len(re.findall(called, text)):
+        yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
 
 
 def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:

@@ -177,7 +177,8 @@ class PublicMethod:
             found[name] = self._converted(name, found[name])
         for name, one in self.signature.parameters.items():
             if one.default is one.empty and name in self.known and name not in found:
-                raise ArgumentError(f"{self.name} takes {name} first", hint=f"{self.name}({name}, ...)")
+                first = next((f'{{"{one}": ...}}' for one in _by_variable("at", found.get("at") or {})), name)
+                raise ArgumentError(f"{self.name} takes {name} first", hint=f"{self.name}({first}, ...)")
         is_of_tensors = any(map(is_tensor, (*_values(found.get("at")), *asked.values_given)))
         kinds = get_args(ArrayKind)
         if out is not None and not (isinstance(out, str) and out in kinds):

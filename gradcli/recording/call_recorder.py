@@ -21,6 +21,7 @@ class NotedDecisions(Protocol):
 
     guards: list[DecidedValue]
     lost: list[str]
+    drawn: dict[str, None]
     implicit: dict[Atom, str]
 
 

@@ -54,6 +54,7 @@ class RecordedDecisions:
         guards: The conditions that were decided.
         lost: Places where numbers leave torch, in words.
         remarks: Remarks, each with the line after which it matters.
+        drawn: The places of calls that draw random numbers, in words.
         implicit: The values that were drawn and have an implicit gradient, with the call and its place in words.
         digits: The machine epsilon of tensors that may be made of numbers that left torch; 0 without any.
         low: The first dtype with fewer digits than are judged, and the place where it occurs.
@@ -66,6 +67,7 @@ class RecordedDecisions:
         self.guards: list[DecidedValue] = []
         self.lost: list[str] = []
         self.remarks: dict[str, Atom | None] = {}
+        self.drawn: dict[str, None] = {}
         self.implicit: dict[Atom, str] = {}
         self.digits = 0.0
         self._created_by = ""  # of a constant, of numbers that left torch
@@ -244,7 +246,12 @@ class RecordedDecisions:
         return text
 
     def remarks_on(self, program: Program) -> Iterator[str]:
-        """Say which branches were taken, each condition of a line once, and give the remarks on a Program."""
+        """Say which branches were taken, each condition of a line once, and give the remarks on a Program.
+
+        A function that draws random numbers is another one each time; a script has had its numbers.
+        """
+        if self.recorder.dtype is not None:
+            yield from (f"random numbers are drawn{at}; the answer is of those that were drawn" for at in self.drawn)
         for guard, known in zip(dict.fromkeys(self.guards), self.conditions(program).conditions, strict=True):
             if guard.branch is not None and not guard.is_late:
                 condition = known.shown.removesuffix(guard.at)

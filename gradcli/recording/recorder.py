@@ -193,6 +193,8 @@ class Recorder(RecordingMode):
         is_lost = name == "rrelu_with_noise_" or (self.records_meaning and name in draws.FOLLOWED)
         if is_drawn and is_lost and not is_alone:
             raise InputError(f"{self.called} calls {name}, whose random numbers are not seen")
+        if is_drawn:
+            self.decisions.drawn.setdefault(str(self.places.find()))
         if is_drawn and not (is_alone or self.records_meaning):
             yield from draws.recorded(self, name, calls.bound(function, args, kwargs), changed)
             return

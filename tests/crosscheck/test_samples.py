@@ -62,6 +62,8 @@ SINGULAR: Mapping[str, tuple[str, float, tuple[float, float]]] = {
     "pow": ("x**0.5", 0, (1, 2)),
     "log1p": ("log1p(x)", -1, (1, 2)),
     "xlogy": ("xlogy(2, x)", 0, (1, 2)),
+    "csch": ("csch(x)", 0, (1, 2)),
+    "coth": ("coth(x)", 0, (1, 2)),
     "acosh": ("acosh(x)", 1, (2, 3)),
     "lgamma": ("lgamma(x)", -2, (1, 2)),
     "polygamma": ("polygamma(1, x)", -3, (1, 2)),

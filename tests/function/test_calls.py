@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 import torch
 
 import gradcli
@@ -54,6 +57,9 @@ WORK = [
     (lambda: f.check(3, claim={"x": Function("2*x")}).passed, True),
     (lambda: f.check(3, claim=2).passed, False),
     (lambda: f.check(3, expect=6).passed, True),
+    (lambda: api.check(func=squares, inputs=(T,)).passed, True),
+    (lambda: api.gradcheck(squares, (T,)).passed, True),
+    (lambda: float(api.backward("x**2", 3)["x"]), 6),
     (lambda: f.check(3, expect={"x": torch.tensor(6.0)}).passed, True),
     (lambda: Function("abs(x)").check(0, allow="kink").passed, True),
     (lambda: f.check(random=3, box={"x": (0, 1)}).passed, True),
@@ -140,6 +146,12 @@ REFUSED = [
     (lambda: f.closed_form("gard"), "there is no derivative 'gard'", "did you mean 'grad'?"),
     (api.grad, "grad takes a function first", "gradcli.grad"),
     (lambda: api.grad(3), "and not 3", "gradcli.grad"),
+    (api.check, "check takes a function first", "gradcli.check"),
+    (lambda: api.vjp(T**2, T, T), "and not a value of type Tensor", "give what computes the tensor"),
+    (lambda: api.grad(sympy.sin(sympy.Symbol("x")), x=0), "and not a value of type sin", "gradcli.grad(str(...), ...)"),
+    (lambda: api.map("a*x**2", x=[1, 2], a=2), "map takes columns first", 'map({"x": ...}, ...)'),
+    (lambda: api.grad(lambda x: 2 * math.exp(x), 1.0), "a value of type float", "functions of math"),
+    (lambda: api.check(torch.nn.functional.layer_norm, (T, (2,))), "must be tuple of ints", "within the function"),
     (lambda: api.grad(gradcli.grad(squares), T), "its own derivative is another question", "hessian(f)"),
     (lambda: api.grad(torch.nn.Linear, T), "is a class of modules", "make one"),
     (lambda: api.check("x**2", 3, versus=squares), "versus= is for functions of Python", "claim="),
@@ -277,6 +289,27 @@ def _typed() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
 def _arguments(node: ast.stmt) -> set[str]:
     assert isinstance(node, ast.FunctionDef)
     return {one.arg for one in (*node.args.args, *node.args.kwonlyargs)} - {"self"}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("jaccobian", "did you mean 'jacobian'?"),
+        ("xyzzy", "dir(gradcli)"),
+    ],
+)
+def test_a_name_that_is_not_here_says_which_is_meant(name: str, meant: str) -> None:
+    """By its letters."""
+    with pytest.raises(AttributeError, match=re.escape(meant)):
+        getattr(gradcli, name)
+
+
+def test_random_numbers_of_a_function_are_remarked() -> None:
+    """A function that draws is another one each time; without draws nothing is said."""
+    said = "random numbers are drawn"
+    drawn, plain = (gradcli.check(torch.nn.Dropout(p), torch.ones(4)).warnings for p in (0.5, 0.0))
+    assert any(said in one for one in drawn)
+    assert not any(said in one for one in plain)
 
 
 def test_importing_the_package_is_light() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -81,11 +82,10 @@ def call(
         if folded is not None:
             return folded
     bound = bind(context, op, name, arguments, given, library)
-    if bound.op.name == "norm" and "p" not in bound.waiting:
-        if _is_of_matrix(context, bound, name, span):
-            bound = bind(context, ops.TABLE["matrix_norm"], name, arguments, given, library)
-        elif bound.statics["p"] == "fro":
-            bound.statics["p"] = 2
+    if other := _of_matrices(context, bound, name, span, library or "torch" * (not given)):
+        bound = bind(context, ops.TABLE[other], name, arguments, given, library)
+    elif bound.op.name == "norm" and "p" not in bound.waiting and bound.statics["p"] == "fro":
+        bound.statics["p"] = 2
     if after_dot:
         _require_taken(context, bound, name, library)
     if bound.op.defined_by is Meaning.TORCH_INLINE:
@@ -155,6 +155,10 @@ def _folded(context: Context, op: Op, arguments: Arguments, name: Token, span: S
         terms = loops.elements(context, node)
     else:
         terms = loops.parts_in(context, node) or []
+        for atom, several in context.findings.several.items() if terms else ():
+            is_mixed = bool(several.names) and "indices" not in several.names  # they mean different things
+            if is_mixed and [*several.parts] == terms:
+                require_tensor(context, atom, span)
     if is_own and not terms:
         given = [lower(context, one.value) for one in items]
         terms = given if op.name in EXTREMES and len(items) > 1 else []
@@ -169,6 +173,16 @@ def _folded(context: Context, op: Op, arguments: Arguments, name: Token, span: S
     for term in others:
         first = emit(context, _FOLDS[op.name], [first, term], span)[0]
     return first, span
+
+
+def _of_matrices(context: Context, bound: Bindings, name: Token, span: Span, library: str) -> str:
+    """Name the function of matrices that a norm is, or NumPy's `A.dot(x)`, which torch refuses; nothing of others."""
+    if bound.op.name == "norm" and "p" not in bound.waiting:
+        return "matrix_norm" * _is_of_matrix(context, bound, name, span)
+    if bound.op.name != "dot" or library not in ("", "numpy") or (not library and context.libraries.has_torch):
+        return ""
+    ranks = [len(shape) for atom, _ in bound.values if (shape := needed_shape(context, atom)) is not None]
+    return "matmul" * (sorted(ranks) in ([1, 2], [2, 2]))
 
 
 def _is_of_matrix(context: Context, bound: Bindings, name: Token, span: Span) -> bool:
@@ -209,6 +223,7 @@ def _unknown(context: Context, name: Token, *, is_factor: bool) -> GradcliError:
     if is_pythons or name.text in CODE_FUNCTIONS:
         return context.source.code(f"'{name.text}(...)'", name.span)
     hint = hints.FACTS.get(name.text) or "gradcli functions lists them"
+    is_factor &= not re.match(r"\(\s*\d+\s*\)", context.source.text[name.span.stop :])
     is_factor &= juxtaposed_names.is_letter(name.text) and not context.libraries.is_code
     kind = UnknownFactorError if is_factor else UnknownFunctionError
     return context.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=kind)

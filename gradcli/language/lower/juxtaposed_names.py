@@ -149,7 +149,8 @@ def is_letter(name: str) -> bool:
 def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     """List the names before parentheses that are factors, and no functions: `A(x + b)` is a product.
 
-    They have values, or are letters in the notation of matrices, unless functions are usually called so.
+    They have values, or are letters in the notation of matrices, unless functions are usually called so, and before no
+    whole number alone: `x(1)` is an element in MATLAB.
     """
     tokens = source.tokens
     called = {one.text for one, after in itertools.pairwise(tokens) if one.kind == "name" and after.text == "("}
@@ -160,7 +161,16 @@ def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
     }
     functions = FUNCTIONS | {"S"} & of_numbers  # SymPy's S(1)
     likely = {name for name in called if is_letter(name) and name not in functions} if source.matrix_mark else set()
-    return frozenset(name for name in called & {*known, *(likely - defined)} if ops.find(name) is None)
+    likely = called & {*known, *(likely - defined)}
+    places = _with_places(tokens) if likely else frozenset()
+    return frozenset(name for name in likely - places if ops.find(name) is None)
+
+
+def _with_places(tokens: Sequence[Token]) -> frozenset[str]:
+    """List the names with a whole number alone in parentheses, as `x(1)`."""
+    fours = zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False)
+    around = (a.text for a, b, c, d in fours if a.kind == "name" and b.text + d.text == "()" and c.text.isdecimal())
+    return frozenset(around)
 
 
 FUNCTIONS = frozenset(["f", "g", "h", "F", "G", "H", "phi", "psi", *map(chr, (0x3C6, 0x3C8, 0x3C3))])

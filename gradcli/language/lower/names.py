@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,21 +21,24 @@ from gradcli.language.lower.sizeless import IDENTITIES, identity, is_identity
 from gradcli.language.ops.torch_functions import OTHERWISE
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.language.text import hints
-from gradcli.language.text.nodes import Arguments, Member, NameNode, Trailer
+from gradcli.language.text.nodes import Argument, Arguments, Member, NameNode, Subscript, Trailer
 from gradcli.language.text.tokens import POWERS, Token
 from gradcli.option_words import option
 
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants after a module's name, `math.e`."""
 
+_WOLFRAM = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)*")
+"""A name as functions have it in Mathematica, `BesselJ`."""
+
 
 def shadowed(names: Iterable[str]) -> frozenset[str]:
     """Select the names that mean something else where no variable has them: constants, modules, functions.
 
-    >>> sorted(shadowed(["x", "pi", "mean", "np"]))
-    ['mean', 'np', 'pi']
+    >>> sorted(shadowed(["x", "pi", "mean", "np", "Sin"]))
+    ['Sin', 'mean', 'np', 'pi']
     """
-    return frozenset(name for name in names if name in (*CONSTANTS, *PREFIXES) or ops.find(name) is not None)
+    return frozenset(n for n in names if n in (*CONSTANTS, *PREFIXES) or ops.find(n) or _WOLFRAM.fullmatch(n))
 
 
 def _renamed(context: Context, token: Token, *, is_module: bool, is_called: bool) -> Token:
@@ -111,6 +115,8 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
         return NameRead((CONSTANTS[name.text], span), used)
     if used or name.text not in found.variables:
         require_variable(context, name, span, is_behind_module=used > 0)
+        if trailers and (found_call := _called_in_brackets(context, name, trailers[0])) is not None:
+            return NameRead(found_call, 1)
     return NameRead((found.variable(name.text), span), used)
 
 
@@ -154,6 +160,33 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
         raise context.source.error(
             f"a value cannot use the name '{name.text}'", span, hint=_without_names(context, name)
         )
+
+
+def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Operand | None:
+    """Lower `Sqrt[x]`, a call in Mathematica, unless a variable of the name has a value; None of an element.
+
+    Raises:
+        UncalledFunctionError: No function is meant.
+    """
+    if not isinstance(bracket, Subscript) or name.text in context.known.variables or not _WOLFRAM.fullmatch(name.text):
+        return None
+    names = {token.text for token in context.source.within(bracket.span) if token.kind == "name"}
+    if not names - context.indices.keys() - context.names.values.keys():
+        return None
+    plain, given = name.text.replace("Arc", "a").lower(), [item.only for item in bracket.items]
+    if plain in _BASE_FIRST and len(given) == 2:
+        plain, given = _BASE_FIRST[plain], given[::-1]
+    if ops.find(plain) is None or None in given:
+        hint = f"a call has round brackets; an element of {name.text} needs {option('at', f'{name.text}=VALUE')}"
+        message = f"'{name.text}[...]' is a call in Mathematica, and gradcli knows no variable {name.text}"
+        raise context.source.error(message, name.span, hint=hint, kind=UncalledFunctionError)
+    items = tuple(Argument(None, node) for node in given if node is not None)
+    arguments = Arguments(bracket.span, replace(name, text="("), items)
+    return call(context, replace(name, text=plain), name.span, [], arguments)
+
+
+_BASE_FIRST: Mapping[str, str] = {"log": "log", "atan": "atan2"}
+"""Functions to which Mathematica gives two arguments in the other order: the base, and x before y."""
 
 
 def _with_arguments(context: Context, span: Span) -> str:

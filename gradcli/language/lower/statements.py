@@ -114,6 +114,9 @@ def finish(context: Context, output: Operand) -> Program:
     found, last = context.findings, context.names.last
     atom, span = _one_output(context, output)
     name = last
+    is_typed = context.source.name == "EXPR" and not context.known.is_formula
+    if is_typed and isinstance(output, RowVector):
+        _remark_on_mark(context, output[1])
     if name in found.variables and context.builder.backward_slice(atom)[1].isdisjoint(found.variables.values()):
         value = context.source.single_line(span).partition("=")[2].strip()
         hint = f"give the value by {option('at', f'{name}={value}')}, or in a statement before"
@@ -125,7 +128,6 @@ def finish(context: Context, output: Operand) -> Program:
     written = _lines(context, atom)
     lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
     unused = (f"the name '{name}' is assigned but never used" for name in found.unused if name != last)
-    is_typed = context.source.name == "EXPR" and not context.known.is_formula
     taken = {*kept, *found.variables}
     doubts = doubtful(context.source.tokens, context.source.text, taken) if is_typed else ()
     warnings = tuple(dict.fromkeys((*found.warnings, *unused, *doubts)))
@@ -139,6 +141,14 @@ def finish(context: Context, output: Operand) -> Program:
     whole = Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=guards)
     joined, turned = tuple(found.joined.items()), found.doubtful_numbers
     return replace(whole, joined=joined, doubtful_numbers=turned, is_of_matrices=context.is_of_matrices)
+
+
+def _remark_on_mark(context: Context, span: Span) -> None:
+    """Say of a vector that is transposed at last, `(x^2)'`, that this is no derivative."""
+    shown = context.source.single_line(span)
+    if shown.endswith("'") and not context.findings.needs_shapes:
+        said = f"{shown} is a vector transposed; gradcli differentiates without a mark"
+        context.findings.warnings.append(said)
 
 
 def _one_output(context: Context, output: Operand) -> Operand:

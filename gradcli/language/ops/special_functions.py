@@ -81,7 +81,7 @@ TRIGONOMETRIC: tuple[Op, ...] = (
     ),
     Op("sinc", ("x",), "sin(pi*x)/(pi*x), and 1 at 0", torch="sinc"),
     Op("sec", ("x",), "the secant", meaning="1/cos(x)", domain="cos(x) != 0"),
-    Op("csc", ("x",), "the cosecant", meaning="1/sin(x)", domain="sin(x) != 0"),
+    Op("csc", ("x",), "the cosecant", aliases=("cosec",), meaning="1/sin(x)", domain="sin(x) != 0"),
     Op("cot", ("x",), "the cotangent", meaning="1/tan(x)", domain="sin(x) != 0"),
     Op("deg2rad", ("x",), "degrees to radians", aliases=("radians",), meaning="x*pi/180", torch="deg2rad"),
     Op("rad2deg", ("x",), "radians to degrees", aliases=("degrees",), meaning="x*180/pi", torch="rad2deg"),
@@ -91,12 +91,15 @@ HYPERBOLIC: tuple[Op, ...] = (
     Op("sinh", ("x",), "the hyperbolic sine", torch="sinh"),
     Op("cosh", ("x",), "the hyperbolic cosine", torch="cosh"),
     Op("tanh", ("x",), "the hyperbolic tangent", torch="tanh"),
-    Op("asinh", ("x",), "the inverse hyperbolic sine", aliases=("arcsinh",), torch="asinh"),
+    Op("sech", ("x",), "the hyperbolic secant", meaning="1/cosh(x)"),
+    Op("csch", ("x",), "the hyperbolic cosecant", aliases=("cosech",), meaning="1/sinh(x)", domain="x != 0"),
+    Op("coth", ("x",), "the hyperbolic cotangent", meaning="1/tanh(x)", domain="x != 0"),
+    Op("asinh", ("x",), "the inverse hyperbolic sine", aliases=("arcsinh", "arsinh"), torch="asinh"),
     Op(
         "acosh",
         ("x",),
         "the inverse hyperbolic cosine",
-        aliases=("arccosh",),
+        aliases=("arccosh", "arcosh"),
         torch="acosh",
         adjoints={"x": "grad/sqrt(x**2 - 1)"},
         domain="x >= 1",
@@ -104,7 +107,14 @@ HYPERBOLIC: tuple[Op, ...] = (
         example="acosh(x)",
         at={"x": "2"},
     ),
-    Op("atanh", ("x",), "the inverse hyperbolic tangent", aliases=("arctanh",), torch="atanh", domain="-1 < x < 1"),
+    Op(
+        "atanh",
+        ("x",),
+        "the inverse hyperbolic tangent",
+        aliases=("arctanh", "artanh"),
+        torch="atanh",
+        domain="-1 < x < 1",
+    ),
 )
 
 SPECIAL: tuple[Op, ...] = (

@@ -5,6 +5,7 @@ Knows words and their neighbours only.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Container, Iterator, Sequence
 
 from gradcli.language.text.tokens import POWERS, Token
@@ -12,6 +13,9 @@ from gradcli.option_words import Words, option
 
 EULER = "E"
 """The name of Euler's number, which is that of an energy or a field too."""
+
+_JOINED = frozenset("= ; if for and or not & | ~ < > <= >= !=".split()) | {"\n"}
+"""Words outside of brackets, next to which a comparison is no text of its own."""
 
 
 def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> Iterator[str]:
@@ -26,6 +30,7 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
     >>> [*doubtful(tokenize("x^1/2"), "x^1/2", ())], [*doubtful(tokenize("E^x"), "E^x", ())]
     (['x^1/2 is (x^1)/2; the root is x^(1/2)'], [])
     """
+    yield from _compared(tokens, text) if "==" in text else ()
     openings: list[tuple[int, bool]] = []
     for n, token in enumerate(tokens):
         before = tokens[n - 1] if n else None
@@ -48,6 +53,24 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             if is_one and has_names and words and words[0] in POWERS:
                 shown = text[tokens[start].span.start : token.span.stop]
                 yield f"{shown} is a list of one number; parentheses group, ({shown[1:-1]})"
+
+
+def _compared(tokens: Sequence[Token], text: str) -> Iterator[str]:
+    """Generate the remark on a text that is one comparison, as an equation is on paper.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [*_compared(tokenize("x == 2"), "x == 2")]
+    ['x == 2 is a comparison, which is 1 or 0 and has the derivative 0; the difference of its sides is x - 2']
+    """
+    depths = itertools.accumulate((token.text in ("(", "[")) - (token.text in (")", "]")) for token in tokens)
+    outside = [token for token, depth in zip(tokens, depths, strict=True) if depth == 0]
+    sign = next((token for token in outside if token.text == "=="), None)
+    if sign is None or _JOINED & {token.text for token in outside}:
+        return
+    left, right = text[: sign.span.start].strip(), text[sign.span.stop :].strip()
+    difference = f"{left} - {right if right.isalnum() else f'({right})'}"
+    said = "is a comparison, which is 1 or 0 and has the derivative 0; the difference of its sides is"
+    yield f"{left} == {right} {said} {difference}"
 
 
 def _is_quantity(tokens: Sequence[Token], n: int) -> bool:

@@ -95,6 +95,8 @@ def of_operator(before: str, word: str, after: str, *, is_inside: bool) -> str |
             return _LATEX
         case "->":
             return _BODY
+        case "*" | "**" | "^" if not before:
+            return "an operand stands before it; between double quotes the shell puts a value for $NAME"
         case ":" if not is_inside and before.isidentifier():
             return _BODY
         case "," if not is_inside and before not in ("", ",", ";"):
@@ -114,4 +116,6 @@ def of_neighbour(before: str, word: str, *, is_value: bool) -> str | None:
     """
     if before[-1:].isdigit() and word.startswith("."):
         return "a number has one point"
+    if before.isidentifier() and word.isidentifier() and not is_value:
+        return "a product of names has a sign, a*b; words that are no code are left out"
     return "numbers of a vector have commas between them, 1,2" if is_value else "a product of numbers has a sign, 2*3"

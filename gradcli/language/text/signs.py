@@ -21,6 +21,7 @@ _SIGN = re.compile(
       | √\s*(?:(?P<root>(?=\())|(?P<operand>(?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))
       | (?P<large>[∑∏](?=\s*\[))
       | (?:(?<!\w)|(?<![\w.])(?P<factor>\d[\d.]*))(?P<pi>π)(?!\w)
+      | (?P<degrees>(?<![\w.])\d[\d.]*\s*°(?![^\W\d]))
       | (?P<bars>\|\|) | (?P<fraction>(?<!\d)[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
       | (?P<lowered>(?<=[‖∥])[₀₁₂₃₄₅₆₇₈₉∞]|(?<=\|\|)[₀₁₂₃₄₅₆₇₈₉])
       | (?P<sign>[{"".join(_SIGNS)}])""",
@@ -148,6 +149,8 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
                 if found["factor"]:
                     yield found["factor"], Span(offset + start, offset + found.start("pi"))
                 yield "pi", Span(offset + found.start("pi"), offset + stop)
+            case "degrees":  # and no 25°C
+                yield f"({found[0][:-1].rstrip()}*pi/180)", span
             case "bars":
                 yield "‖", span
             case "fraction":

@@ -313,7 +313,9 @@ def one_tensor(found: Argument, called: str) -> Tensor:
         if parts:
             return torch.cat([one.reshape(-1) for one in parts])
     kind = type(found).__name__
-    hint = "return the tensor that it is computed from" if isinstance(found, float | int) else "return a tensor"
+    hint = "return a tensor" if found is not None else "return a tensor; gradcli run judges the passes of a script"
+    if isinstance(found, float | int):
+        hint = "return the tensor that it is computed from: functions of math, float(x) and x.item() leave torch"
     error = ArrayResultError if isinstance(found, np.ndarray | np.generic) else InputError
     raise error(f"{called} gives back {'None' if found is None else f'a value of type {kind}'}", hint=hint)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from gradcli.errors import UsageError, brief
 from gradcli.locking import one_at_a_time
-from gradcli.questions.call_arguments import in_words
+from gradcli.questions.call_arguments import ArgumentError, in_words
 from gradcli.recording.aten_calls import Argument
 
 if TYPE_CHECKING:
@@ -77,8 +77,13 @@ def _parameters_first(method: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(method)
     def asked(*args: P.args, **named: P.kwargs) -> R:
+        if not args and "func" in named:  # as gradcheck names its arguments
+            args = (named.pop("func"), *([named.pop("inputs")] if "inputs" in named else []))  # type: ignore[assignment]
+        if not args:
+            message = f"{method.__name__} takes a function first: a text, or a function of Python"
+            raise ArgumentError(message, hint='gradcli.check("x**2", ...)')
         both = {*options} & {*named}
-        function: Argument = args[0] if args else None
+        function: Argument = args[0]
         if both and callable(function):
             from gradcli.parts.running.calling import name_of, signature
 

@@ -16,7 +16,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import TYPE_CHECKING, TextIO
@@ -155,9 +155,13 @@ def guarded(what: str, output: Callable[[], contextlib.AbstractContextManager[ob
         raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
     except Exception as error:
         said = " ".join(str(error).split())
-        hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
+        hint = None
+        if "numpy()" in said:
+            hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
+        elif "not Tensor" in said:
+            hint = "sizes and settings stand within the function, as in lambda x: f(x, (3,))"
         message = f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
-        raise InputError(message, hint=hint if "numpy()" in said else None) from error
+        raise InputError(message, hint=hint) from error
 
 
 def end(code: int) -> None:
@@ -261,7 +265,7 @@ def run_notebook(path: str, name: str) -> ModuleType:
 
 def _of_module(target: Target) -> ModuleType:
     if target.module.endswith(".py") and os.path.isfile(target.module):  # or the import would run the file
-        raise InputError(f"{target.module} is a file, and no module", hint=f"write {target.module}::{target.name}")
+        return _of_file(replace(target, file=target.module))
     sys.path.insert(0, os.getcwd())  # as `python -m` has it
     try:
         return importlib.import_module(target.module)
@@ -286,6 +290,8 @@ def _found(target: Target, module: ModuleType) -> object:
     if not callable(found):
         hint = "a tensor is a function of its leaves where autograd follows it to them, and so is a function of Python"
         raise NoFunctionError(f"{target.text} is no function, but of type {type(found).__name__}", found, hint)
+    if isinstance(found, type) and hasattr(found, "apply") and hasattr(found, "backward"):  # an autograd.Function
+        return found.apply
     if isinstance(found, type):
         hint = f"name an instance of it, or {target.text}.apply of an autograd.Function"
         raise InputError(f"{target.text} is a class, and no function of tensors", hint=hint)
