@@ -244,7 +244,7 @@ def incomplete_gamma(a: Interval, x: Interval) -> Interval:
     a, x = a.where(is_inside, point(1.0)), x.where(is_inside, point(1.0))
 
     def at(first: Array, second: Array) -> Interval:
-        return at_ends(lambda p, q: head(p, q), first, second)
+        return at_ends(head, first, second)
 
     low, high = at(a.low, x.high).low, at(a.high, x.low).high
     return Interval(np.maximum(low, 0.0), np.minimum(high, 1.0)).where(is_inside, unknown())

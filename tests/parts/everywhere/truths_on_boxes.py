@@ -260,8 +260,14 @@ def _of_slopes(case: Case, jet: Jet, at: Sequence[Any], where: str) -> Iterator[
 
 
 def _difference(truth: Truth, at: Sequence[Any], order: tuple[int, ...]) -> Any:
-    """Return a derivative by central differences; None where it is not the same with another step."""
+    """Return a derivative by central differences; None where it is not the same with another step, or at a jump."""
     found = []
+    near = [one + (times > 0) * mp.mpf(10) ** -10 for one, times in zip(at, order, strict=True)]
+    try:
+        if abs(truth(*near) - truth(*at)) > mp.mpf(10) ** -4 * (1 + abs(truth(*at))):
+            return None
+    except (OutsideError, ZeroDivisionError, ValueError, OverflowError, mpmath.libmp.ComplexResult, TypeError):
+        return None
     for step in (mp.mpf(10) ** -9, mp.mpf(10) ** -10):
         try:
             found.append(_quotient(truth, list(at), list(order), step))
