@@ -39,6 +39,7 @@ ANSWERS: Mapping[str, type[Record]] = {
     "plot of two variables": results.PlotMap,
     "improve": results.Improvement,
     "code": results.Source,
+    "range": results.BoxRange,
 }
 """The class of each answer that is one object."""
 
@@ -59,6 +60,8 @@ PARTS = {
     "marks": results.Mark,
     "spans": results.MarkedRange,
     "tangents": results.Tangent,
+    "bounds": results.BoxBounds,
+    "places": results.BoxPlace,
     "strips": results.Strip,
     "before and after": results.BitsLost,
     "functions": results.FunctionEntry,

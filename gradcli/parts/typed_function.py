@@ -25,7 +25,8 @@ from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.question import Dtype
 
 __all__ = [
-    "code", "eval", "explain", "grad", "graph", "hessian", "hvp", "improve", "jacobian", "jvp", "map", "plot", "vjp",
+    "code", "eval", "explain", "grad", "graph", "hessian", "hvp", "improve", "jacobian", "jvp", "map", "plot", "range",
+    "vjp",
 ]
 
 Names = str | Sequence[str] | None
@@ -160,6 +161,13 @@ class TypedFunction(function.Function):
         **ranges: Value | Ends,
     ) -> results.Plot | results.PlotMap:
         """Compute y and its derivatives along a line, with the places where they break."""
+        raise NotImplementedError
+
+    def range(
+        self, at: Inputs | None = None, *more: Inputs, box: Ranges = None, zeros: bool = False,
+        tol: float | None = None, **values: Value,
+    ) -> results.BoxRange:
+        """Bound y, its derivatives and its Lipschitz constants over a box."""
         raise NotImplementedError
 
     def code(
@@ -311,6 +319,14 @@ def plot(
     **ranges: Value | Ends,
 ) -> results.Plot | results.PlotMap:
     """Compute y and its derivatives along a line, with the places where they break."""
+    raise NotImplementedError
+
+
+def range(
+    function: Asked, /, at: Inputs | None = None, *more: Inputs, box: Ranges = None, zeros: bool = False,
+    tol: float | None = None, **values: Value,
+) -> results.BoxRange:
+    """Bound y, its derivatives and its Lipschitz constants over a box."""
     raise NotImplementedError
 
 

@@ -5,15 +5,44 @@ interval_functions               functions of intervals, and expressions of them
 wholes                           activations and distances, whose slopes have rules of their own
 scalars                          a Program of arrays as one of numbers
 jets                             values, slopes and second slopes on boxes, and what a box may hold
+bounded_quantities               y, a derivative, or an expression of them, as a jet
+box_sets                         grids and halves of boxes
+least_values                     branch and bound for the least value
+zeros                            zeros of y or of its gradient, with existence
+held_kinds                       kinks, jumps, poles and edges that a box may hold
+moving_box                       a question on a box
+ranges, shell                    the command `range`, its help and its options
+box_document                     bounds, places, proofs and regions as a document
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+
+_RANGE = Command(
+    "range",
+    "Look closer",
+    "gradcli.parts.everywhere.shell:range_over",
+    "gradcli.parts.everywhere.ranges:range_over",
+    lacks=("latex", "plain", "csv", "tsv", "npy", "npz"),
+)
 
 
 class EverywherePart(Part):
     """Bounds on boxes."""
+
+    COMMANDS = ("range",)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return {_RANGE.name: _RANGE}[name]
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes bounds over boxes."""
+        return {"BoxRange": "gradcli.parts.everywhere.box_document:compose_range"}
 
 
 PART = EverywherePart()

@@ -61,35 +61,45 @@ LARGEST_ANGLE = 2.0**20
 LOSS_OF_ERF = LOSS * 2**11
 """Roundings that Python's error functions may lose, as the array bounds assume."""
 
-Turn = tuple[float, float]
-"""Turning point of a function: a float that is within some units in its last place, and the value there."""
+Turn = tuple[float, float, float]
+"""Turning point of a function: a float that is within some units in its last place, the value there, and its error."""
 
 
 def turning(
-    function: Callable[[Array], tuple[Array, Array]], turns: Sequence[Turn], a: Interval, losses: float = LOSS
+    function: Callable[[Array], tuple[Array, Array]],
+    turns: Sequence[Turn],
+    a: Interval,
+    losses: float = LOSS,
+    *,
+    has_origin: bool = False,
 ) -> Interval:
     """Apply a function that rises or falls between its turning points.
 
     Args:
         function: Gives values, and sizes: the error of a value is so many roundings of its size.
-        turns: The turning points, with a bound of the value there.
+        turns: The turning points.
         a: The operand.
         losses: The roundings.
+        has_origin: Whether it is exactly 0 at 0.
     """
     with np.errstate(all="ignore"):
         first, first_size = function(a.low)
         last, last_size = (first, first_size) if a.low is a.high else function(a.high)
-    ends = [
-        widened(v - losses * UNIT * s, v + losses * UNIT * s, 4) for v, s in ((first, first_size), (last, last_size))
-    ]
-    found = hull(*ends)
+    parts = ((a.low, first, first_size), (a.high, last, last_size))
+    found = hull(*(_at_end(x, value, losses * UNIT * size, has_origin) for x, value, size in parts))
     low, high = found.low, found.high
-    for place, value in turns:
+    for place, value, error in turns:
         near = 2.0**-40 * (1 + abs(place))
         is_inside = (a.low <= place + near) & (a.high >= place - near)
-        low = np.where(is_inside, np.minimum(low, value - 2.0**-45 * abs(value)), low)
-        high = np.where(is_inside, np.maximum(high, value + 2.0**-45 * abs(value)), high)
+        low = np.where(is_inside, np.minimum(low, value - error), low)
+        high = np.where(is_inside, np.maximum(high, value + error), high)
     return Interval(low, high)
+
+
+def _at_end(x: Array, value: Array, error: Array, has_origin: bool) -> Interval:
+    """Enclose a value at an end, which may be off by an error."""
+    found = widened(value - error, value + error, 4)
+    return point(np.zeros(())).where(x == 0, found) if has_origin else found
 
 
 def of_angle(a: Interval, *, is_cosine: bool) -> Interval:
@@ -102,8 +112,10 @@ def of_angle(a: Interval, *, is_cosine: bool) -> Interval:
         return np.asarray(count | ~(a.largest < LARGEST_ANGLE))
 
     with np.errstate(all="ignore"):
-        ends = function(a.low), function(a.high)
-        found = widened(np.minimum(*ends), np.maximum(*ends))
+        ends = [widened(value := function(x), value) for x in (a.low, a.high)]
+        if not is_cosine:
+            ends = [point(0.0).where(x == 0, end) for x, end in zip((a.low, a.high), ends, strict=True)]
+        found = hull(*ends)
         low = np.where(reaches(1.5), -1.0, np.maximum(found.low, -1.0))
         return Interval(low, np.where(reaches(0.5), 1.0, np.minimum(found.high, 1.0)))
 
@@ -113,13 +125,23 @@ def tangent(a: Interval) -> Interval:
     near = 1e-13 * (1 + a.largest)
     first, last = np.floor(a.low / np.pi - 0.5 - near), np.floor(a.high / np.pi - 0.5 + near)
     found = widened(np.tan(a.low), np.tan(a.high))
-    return found.where((first == last) & (a.largest < LARGEST_ANGLE), unknown())
+    is_middle = first == -1
+    low = np.where(is_middle & (a.low >= 0), np.maximum(found.low, 0.0), found.low)
+    high = np.where(is_middle & (a.high <= 0), np.minimum(found.high, 0.0), found.high)
+    return Interval(low, high).where((first == last) & (a.largest < LARGEST_ANGLE), unknown())
 
 
-def on_domain(function: Callable[[Array], Array], least: float, most: float, a: Interval) -> Interval:
+def on_domain(
+    function: Callable[[Array], Array],
+    least: float,
+    most: float,
+    a: Interval,
+    *,
+    through: tuple[float, float] | None = None,
+) -> Interval:
     """Apply a function that rises on its domain alone, which is from one number to another."""
     is_outside = (a.high < least) | (a.low > most)
-    found = monotone(function, Interval(np.clip(a.low, least, most), np.clip(a.high, least, most)))
+    found = monotone(function, Interval(np.clip(a.low, least, most), np.clip(a.high, least, most)), through=through)
     return unknown().where(is_outside, found)
 
 
@@ -230,10 +252,10 @@ def hurwitz_zeta(x: Interval, q: Interval) -> Interval:
     is_inside = (x.low > 1) & (q.low > 0)
     x, q = x.where(is_inside, point(2.0)), q.where(is_inside, point(1.0))
 
-    def at(first: Array, second: Array) -> Interval:
+    def ends(first: Array, second: Array) -> Interval:
         return at_ends(lambda a, b: head(a, b) if a > 1 and b > 0 else arb.nan(), first, second)
 
-    low, high = at(x.high, q.high).low, at(x.low, q.low).high
+    low, high = ends(x.high, q.high).low, ends(x.low, q.low).high
     return Interval(np.maximum(low, 0.0), high).where(is_inside, unknown())
 
 
@@ -243,10 +265,10 @@ def incomplete_gamma(a: Interval, x: Interval) -> Interval:
     is_inside = (a.low > 0) & (x.low >= 0)
     a, x = a.where(is_inside, point(1.0)), x.where(is_inside, point(1.0))
 
-    def at(first: Array, second: Array) -> Interval:
+    def ends(first: Array, second: Array) -> Interval:
         return at_ends(head, first, second)
 
-    low, high = at(a.low, x.high).low, at(a.high, x.low).high
+    low, high = ends(a.low, x.high).low, ends(a.high, x.low).high
     return Interval(np.maximum(low, 0.0), np.minimum(high, 1.0)).where(is_inside, unknown())
 
 
@@ -261,7 +283,10 @@ def inverse_erf(a: Interval) -> Interval:
 
 _RELATIONS = (sympy.Eq, sympy.Ne, sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)
 
-_RISING = "sinh asinh".split()
+_RISING = "sinh asinh atan".split()
+
+ORIGIN = (0.0, 0.0)
+"""Point that odd functions pass through."""
 
 _DESCRIBED = {"zeta": hurwitz_zeta, "gammaincc": incomplete_gamma}
 
@@ -277,22 +302,21 @@ def complementary(x: Array) -> Array:
 
 
 _FUNCTIONS: Mapping[type, Callable[..., Interval]] = {
-    **{getattr(sympy, name): partial(monotone, getattr(np, NUMPY[name])) for name in _RISING},
+    **{getattr(sympy, name): partial(monotone, getattr(np, NUMPY[name]), through=ORIGIN) for name in _RISING},
     **{sympy_functions.DESCRIBED[name]: rule for name, rule in _DESCRIBED.items()},
-    sympy.exp: partial(monotone, np.exp, least=0.0),
+    sympy.exp: partial(monotone, np.exp, least=0.0, through=(0.0, 1.0)),
     sympy.log: logarithm,
     sympy.sin: partial(of_angle, is_cosine=False),
     sympy.cos: partial(of_angle, is_cosine=True),
     sympy.tan: tangent,
-    sympy.tanh: partial(monotone, np.tanh, least=-1.0, most=1.0),
+    sympy.tanh: partial(monotone, np.tanh, least=-1.0, most=1.0, through=ORIGIN),
     sympy.cosh: lambda a: monotone(np.cosh, absolute(a), least=1.0),
-    sympy.atan: partial(monotone, np.arctan),
     sympy.atan2: angle_of,
-    sympy.asin: partial(on_domain, np.arcsin, -1.0, 1.0),
+    sympy.asin: partial(on_domain, np.arcsin, -1.0, 1.0, through=ORIGIN),
     sympy.acos: arc_cosine,
-    sympy.acosh: partial(on_domain, np.arccosh, 1.0, np.inf),
-    sympy.atanh: partial(on_domain, np.arctanh, -1.0, 1.0),
-    sympy.erf: partial(monotone, error_function, least=-1.0, most=1.0, losses=LOSS_OF_ERF),
+    sympy.acosh: partial(on_domain, np.arccosh, 1.0, np.inf, through=(1.0, 0.0)),
+    sympy.atanh: partial(on_domain, np.arctanh, -1.0, 1.0, through=ORIGIN),
+    sympy.erf: partial(monotone, error_function, least=-1.0, most=1.0, losses=LOSS_OF_ERF, through=ORIGIN),
     sympy.erfc: partial(monotone, complementary, falls=True, least=0.0, most=2.0, losses=LOSS_OF_ERF),
     sympy.erfinv: inverse_erf,
     sympy.besseli: bessel,

@@ -93,7 +93,7 @@ class Interval:
         """Select one along the first axis."""
         return point(self.low[n]) if self.low is self.high else Interval(self.low[n], self.high[n])
 
-    def at(self, places: Mask | npt.NDArray[np.intp] | slice) -> Interval:
+    def select(self, places: Mask | npt.NDArray[np.intp] | slice) -> Interval:
         """Select some along the last axis."""
         return Interval(self.low[..., places], self.high[..., places])
 
@@ -280,6 +280,7 @@ def monotone(
     least: float = -np.inf,
     most: float = np.inf,
     losses: float = LOSS,
+    through: tuple[float, float] | None = None,
 ) -> Interval:
     """Apply a function that only rises, or only falls, between two bounds.
 
@@ -290,12 +291,19 @@ def monotone(
         least: A number that no value is below.
         most: A number that no value is above.
         losses: The roundings that the function may lose.
+        through: An argument, and the value there, if that is known exactly.
     """
     first, last = (a.high, a.low) if falls else (a.low, a.high)
     with np.errstate(all="ignore"):
         low, high = function(first), function(last)
     found = widened(low, high, losses)
-    return Interval(np.maximum(found.low, least), np.minimum(found.high, most))
+    low, high = np.maximum(found.low, least), np.minimum(found.high, most)
+    if through is not None:
+        place, value = through
+        is_above, is_below = (first <= place, last >= place) if falls else (first >= place, last <= place)
+        low = np.where(is_above, np.maximum(low, value), low)
+        high = np.where(is_below, np.minimum(high, value), high)
+    return Interval(low, high)
 
 
 def logarithm(a: Interval) -> Interval:
@@ -303,8 +311,9 @@ def logarithm(a: Interval) -> Interval:
     with np.errstate(all="ignore"):
         found = widened(np.log(np.maximum(a.low, 0.0)), np.log(a.high))
     is_outside = a.high <= 0
-    low = np.where((a.low > 0) & ~is_outside, found.low, -np.inf)
-    return Interval(low, np.where(is_outside, np.inf, found.high))
+    low = np.where(a.low >= 1, np.maximum(found.low, 0.0), found.low)
+    high = np.where(a.high <= 1, np.minimum(found.high, 0.0), found.high)
+    return Interval(np.where((a.low > 0) & ~is_outside, low, -np.inf), np.where(is_outside, np.inf, high))
 
 
 def absolute(a: Interval) -> Interval:

@@ -47,7 +47,7 @@ from gradcli.reference.rules import Rule, rule_of, second_slope
 Kinds = npt.NDArray[np.int64]
 
 
-class Held(IntFlag):
+class BoxKind(IntFlag):
     """What a box may hold."""
 
     KINK = 1
@@ -58,10 +58,10 @@ class Held(IntFlag):
     OVERFLOW = 32
 
 
-BROKEN = int(Held.JUMP | Held.POLE | Held.EDGE | Held.OUTSIDE)
+BROKEN = int(BoxKind.JUMP | BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE)
 """What a function is not continuous at, or has no value."""
 
-ROUGH = BROKEN | int(Held.KINK)
+ROUGH = BROKEN | int(BoxKind.KINK)
 """What it has no derivative at."""
 
 _NOTHING: Kinds = np.zeros((), np.int64)
@@ -77,7 +77,7 @@ class Jet:
         value: The value.
         slopes: The derivatives by the variables, by their places.
         second: The second derivatives, by two places, the first not after the second; None if not asked for.
-        kinds: What each box may hold, as bits of `Held`.
+        kinds: What each box may hold, as bits of `BoxKind`.
     """
 
     value: Interval
@@ -170,8 +170,8 @@ class Evaluator:
             return _extreme(call, operands, is_second=is_second)
         whole = whole_of(call)
         if whole is not None:
-            kinks = _NOTHING if whole.has_kink is None else whole.has_kink(*inside) * int(Held.KINK)
-            parts = _Parts(
+            kinks = _NOTHING if whole.has_kink is None else whole.has_kink(*inside) * int(BoxKind.KINK)
+            parts = _Operation(
                 whole.value(*inside),
                 [lambda s=s: s(*inside) for s in whole.slopes],  # type: ignore[misc]
                 {k: (lambda s=s: s(*inside)) for k, s in whole.second.items()},  # type: ignore[misc]
@@ -187,7 +187,7 @@ class Evaluator:
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _Operation:
     """An operation on boxes: its value, its slopes and second slopes where they are needed, and what it may hold."""
 
     value: Interval
@@ -201,7 +201,7 @@ def _has_row_rule(call: Call) -> bool:
     return whole_of(call) is None and not (op.sense or op.is_branch)
 
 
-def _by_rule(call: Call, rule: Rule, inside: Sequence[Interval]) -> _Parts:
+def _by_rule(call: Call, rule: Rule, inside: Sequence[Interval]) -> _Operation:
     """Take value, slopes and second slopes from the rule that the operation has for balls."""
     environment = rule.environment(inside)
     value = compile_interval(rule.expression)(environment)
@@ -215,7 +215,7 @@ def _by_rule(call: Call, rule: Rule, inside: Sequence[Interval]) -> _Parts:
         None if is_flat or s is None or s == 0 else (lambda s=s: compile_interval(s)(environment))  # type: ignore[misc]
         for s in rule.slopes
     ]
-    return _Parts(value, slopes, second, _kinds_of(call, rule, inside, value))
+    return _Operation(value, slopes, second, _kinds_of(call, rule, inside, value))
 
 
 def _kinds_of(call: Call, rule: Rule, inside: Sequence[Interval], value: Interval) -> Kinds:
@@ -223,20 +223,29 @@ def _kinds_of(call: Call, rule: Rule, inside: Sequence[Interval], value: Interva
     environment = rule.environment(inside)
     found = np.zeros(value.low.shape, np.int64)
     for kink in rule.kinks:
-        found = found | compile_interval(kink)(environment).has_zero * int(Held.JUMP if rule.is_step else Held.KINK)
+        found = found | compile_interval(kink)(environment).has_zero * int(
+            BoxKind.JUMP if rule.is_step else BoxKind.KINK
+        )
     is_bounded = reduce(np.logical_and, (one.is_bounded for one in inside), np.asarray(True))
     for low, is_open in _domain(call, inside):
-        is_outside = (low.high <= 0) if is_open else (low.high < 0)
-        found = found | np.where(is_outside, int(Held.OUTSIDE), (low.low <= 0) * int(Held.EDGE))
+        is_outside = ((low.high <= 0) if is_open else (low.high < 0)) & ~_may_be_whole(call, inside)
+        found = found | np.where(is_outside, int(BoxKind.OUTSIDE), (low.low <= 0) * int(BoxKind.EDGE))
     if call.op.name == "atan2":  # of one operand twice, the rule has no kinks
         y, x = inside
-        found = found | ~((x.low > 0) | (y.low > 0) | (y.high < 0)) * int(Held.JUMP | Held.EDGE)
+        found = found | ~((x.low > 0) | (y.low > 0) | (y.high < 0)) * int(BoxKind.JUMP | BoxKind.EDGE)
     poles = _poles(call, inside, value)
-    found = found | (poles & is_bounded) * int(Held.POLE)
+    found = found | (poles & is_bounded) * int(BoxKind.POLE)
     is_missing = value.is_unknown & is_bounded & (found == 0)
-    found = found | is_missing * int(Held.POLE)
+    found = found | is_missing * int(BoxKind.POLE)
     is_over = ~value.is_bounded & is_bounded & (found & BROKEN == 0)
-    return np.asarray(found | is_over * int(Held.OVERFLOW))
+    return np.asarray(found | is_over * int(BoxKind.OVERFLOW))
+
+
+def _may_be_whole(call: Call, inside: Sequence[Interval]) -> Mask:
+    """Tell where an exponent that moves may be whole, of which negative numbers have powers."""
+    if call.op.name != "pow":
+        return np.asarray(False)
+    return np.asarray(np.floor(inside[1].high) >= inside[1].low)
 
 
 def _poles(call: Call, inside: Sequence[Interval], value: Interval) -> Mask:
@@ -296,7 +305,7 @@ def _is_one(a: Interval) -> bool:
     return a.low is a.high and not a.low.ndim and bool(a.low == 1)
 
 
-def _through(parts: _Parts, operands: Sequence[Jet], *, is_second: bool) -> Jet:
+def _through(parts: _Operation, operands: Sequence[Jet], *, is_second: bool) -> Jet:
     """Apply the chain rule to an operation on jets."""
     kinds = reduce(np.bitwise_or, (one.kinds for one in operands), parts.kinds)
     moving = [k for k, one in enumerate(operands) if one.slopes and k < len(parts.slopes) and parts.slopes[k]]
@@ -353,14 +362,14 @@ def _without_kinks(
 
 def _squared(a: Jet, *, is_second: bool) -> Jet:
     double = multiply(point(2.0), a.value)
-    parts = _Parts(whole_power(a.value, 2), [lambda: double], {(0, 0): lambda: point(2.0)}, _NOTHING)
+    parts = _Operation(whole_power(a.value, 2), [lambda: double], {(0, 0): lambda: point(2.0)}, _NOTHING)
     return _through(parts, [a], is_second=is_second)
 
 
 def _absolute(a: Jet, *, is_second: bool) -> Jet:
     """Take the absolute value, whose slope at 0 is any from -1 to 1."""
     sign = Interval(np.where(a.value.low > 0, 1.0, -1.0), np.where(a.value.high < 0, -1.0, 1.0))
-    parts = _Parts(absolute(a.value), [lambda: sign], {}, np.asarray(a.value.has_zero * int(Held.KINK)))
+    parts = _Operation(absolute(a.value), [lambda: sign], {}, np.asarray(a.value.has_zero * int(BoxKind.KINK)))
     return _through(parts, [a], is_second=is_second)
 
 
@@ -368,25 +377,32 @@ def _compared(call: Call, operands: Sequence[Jet]) -> Jet:
     """Compare: the result jumps where the two may be equal and one of them moves."""
     a, b = operands
     found = compared(a.value, b.value, call.op.sense)
-    kinds = (a.kinds | b.kinds) & ~int(Held.KINK | Held.JUMP)
+    kinds = (a.kinds | b.kinds) & ~int(BoxKind.KINK | BoxKind.JUMP)
     if call.operands[0] == call.operands[1]:
         return Jet(point(float(0 in call.op.sense)), {}, {}, kinds)
     may_be_equal = (a.value.low <= b.value.high) & (b.value.low <= a.value.high)
     is_undecided = np.asarray(found.low != found.high)
-    is_moving = bool(a.slopes or b.slopes) or bool(((a.kinds | b.kinds) & int(Held.JUMP)).any())
+    is_moving = bool(a.slopes or b.slopes) or bool(((a.kinds | b.kinds) & int(BoxKind.JUMP)).any())
     changes = (may_be_equal | is_undecided) if is_moving else np.asarray(False)
-    return Jet(found, {}, {}, np.asarray(kinds | changes * int(Held.JUMP)))
+    return Jet(found, {}, {}, np.asarray(kinds | changes * int(BoxKind.JUMP)))
 
 
 def _branch(operands: Sequence[Jet], *, is_continuous: bool, is_second: bool) -> Jet:
     """Choose between two jets; where the condition changes, between their slopes too."""
     condition, first, second = operands
     holds, fails = condition.value.low > 0, condition.value.high < 1
-    changes = (condition.kinds & int(Held.JUMP)) != 0
+    changes = (condition.kinds & int(BoxKind.JUMP)) != 0
     value = chosen(condition.value, first.value, second.value)
-    own = condition.kinds & ~int(Held.JUMP) | changes * int(Held.KINK if is_continuous else Held.JUMP)
-    taken = np.where(fails & ~changes, 0, first.kinds) | np.where(holds & ~changes, 0, second.kinds)
+    own = condition.kinds & ~int(BoxKind.JUMP) | changes * int(BoxKind.KINK if is_continuous else BoxKind.JUMP)
+    first_kinds, second_kinds = (np.where(changes, _in_part(one.kinds), one.kinds) for one in (first, second))
+    taken = np.where(fails & ~changes, 0, first_kinds) | np.where(holds & ~changes, 0, second_kinds)
     return _either(value, holds, fails, changes, (first, second), np.asarray(own | taken), is_second=is_second)
+
+
+def _in_part(kinds: Kinds) -> Kinds:
+    """Return what a box may hold of which a part alone is taken: what is nowhere defined may end there."""
+    is_outside = (kinds & int(BoxKind.OUTSIDE)) != 0
+    return np.where(is_outside, kinds & ~int(BoxKind.OUTSIDE) | int(BoxKind.EDGE), kinds)
 
 
 def _extreme(call: Call, operands: Sequence[Jet], *, is_second: bool) -> Jet:
@@ -397,9 +413,9 @@ def _extreme(call: Call, operands: Sequence[Jet], *, is_second: bool) -> Jet:
     first_is_larger, second_is_larger = a.value.low > b.value.high, b.value.low > a.value.high
     holds, fails = (first_is_larger, second_is_larger) if is_largest else (second_is_larger, first_is_larger)
     changes = ~(holds | fails)
-    of_slopes = int(Held.KINK | Held.JUMP)  # what is not taken must have a value all the same
+    of_slopes = int(BoxKind.KINK | BoxKind.JUMP)  # what is not taken must have a value all the same
     lost = np.where(fails, a.kinds & ~of_slopes, a.kinds) | np.where(holds, b.kinds & ~of_slopes, b.kinds)
-    kinds = lost | changes * int(Held.KINK)
+    kinds = lost | changes * int(BoxKind.KINK)
     return _either(value, holds, fails, changes, (a, b), np.asarray(kinds), is_second=is_second)
 
 
@@ -423,7 +439,7 @@ def _either(
         return Jet(value, slopes, None, kinds)
     pairs = sorted({*(first.second or {}), *(second.second or {})})
     curved = {p: _either_of(holds, fails, first.second_slope(*p), second.second_slope(*p)) for p in pairs}
-    return Jet(value, slopes, _without_kinks(curved, slopes, np.asarray(changes * int(Held.KINK))), kinds)
+    return Jet(value, slopes, _without_kinks(curved, slopes, np.asarray(changes * int(BoxKind.KINK))), kinds)
 
 
 def _either_of(holds: Mask, fails: Mask, a: Interval, b: Interval) -> Interval:

@@ -7,10 +7,9 @@ What has no elements of this kind, such as an inverse, is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +65,12 @@ def prepared(program: Program) -> Program:
     meant = for_enclosures(whole)
     if meant is not expand(whole) and [str(line.call) for line in meant.lines] != _texts(expand(whole)):
         return meant  # torch has values where the meanings have none
-    return expand(whole, lambda call: call.op.is_primitive or whole_of(call) is not None)
+    return expand(whole, lambda call: call.op.is_primitive or whole_of(call) is not None or _is_length(call))
+
+
+def _is_length(call: Call) -> bool:
+    """Tell whether it is the Euclidean norm, which is made of distances, so that it has slopes at 0."""
+    return call.op.name == "norm" and call.statics[0] == 2
 
 
 def _texts(program: Program) -> list[str]:
@@ -127,8 +131,43 @@ class _Writer:
             return self.atoms[atom]
         return _array([atom], ())
 
-    def _emit(self, op: str, *operands: Atom, statics: tuple[Any, ...] = ()) -> Atom:
+    def _emit(self, op: str, *operands: Atom, statics: tuple[Hashable, ...] = ()) -> Atom:
+        op, operands = self._as_whole(op, operands)
         return self.builder.emit(op, operands, self.span, statics)
+
+    def _as_whole(self, op: str, operands: tuple[Atom, ...]) -> tuple[str, tuple[Atom, ...]]:
+        """Name the operation that a typed form is: sqrt(a**2 + b**2), log(1 + exp(a)), 1/(1 + exp(-a)), a/(...)."""
+        match op:
+            case "sqrt" if (parts := self._parts("add", operands[0])) is not None:
+                squares = [self._square_root(one) for one in parts]
+                if all(one is not None for one in squares):
+                    return "hypot", tuple(one for one in squares if one is not None)
+            case "log" if (parts := self._parts("add", operands[0])) is not None:
+                logs = [sympy.S.Zero if one == 1 else self._inside("exp", one) for one in parts]
+                if None not in logs:
+                    known = [one for one in logs if one is not None and one != 0]
+                    return ("softplus", tuple(known)) if len(known) == 1 else ("logaddexp", tuple(known))
+            case "div" if (parts := self._parts("add", operands[1])) is not None and 1 in parts:
+                power = self._inside("exp", next((one for one in parts if one != 1), sympy.S.One))
+                inner = None if power is None else self._inside("neg", power)
+                if inner is not None and operands[0] in (1, inner):
+                    return ("sigmoid" if operands[0] == 1 else "silu"), (inner,)
+        return op, operands
+
+    def _parts(self, op: str, atom: Atom) -> tuple[Atom, ...] | None:
+        line = self.builder.line_of(atom)
+        return line.call.operands if line is not None and line.call.op.name == op else None
+
+    def _inside(self, op: str, atom: Atom) -> Atom | None:
+        found = self._parts(op, atom)
+        return found[0] if found is not None else None
+
+    def _square_root(self, atom: Atom) -> Atom | None:
+        """Return the number that a square is of."""
+        power, product = self._parts("pow", atom), self._parts("mul", atom)
+        if power is not None and power[1] == 2:
+            return power[0]
+        return product[0] if product is not None and product[0] == product[1] else None
 
     def _line(self, line: Line) -> Atoms:
         call, shape = line.call, self.shapes[line.symbol]
@@ -153,6 +192,8 @@ class _Writer:
                 return self._elementwise(call, inside, shape)
         if whole_of(call) is not None:
             return self._elementwise(call, inside, shape)
+        if _is_length(call):
+            return self._lengths(inside[0], call.statics[1], shape)
         raise NoRuleError(f"{call.op.name} has no bounds on a box")
 
     def _elementwise(self, call: Call, inside: Sequence[Atoms], shape: tuple[int, ...]) -> Atoms:
@@ -172,10 +213,13 @@ class _Writer:
         return reduce(lambda a, b: self._emit(_FOLDS[fold], a, b), parts)
 
     def _reduced(self, call: Call, a: Atoms, shape: tuple[int, ...]) -> Atoms:
-        axes = axes_of(a.shape, call.statics[0])
-        rest = [d for d in range(a.ndim) if d not in axes]
-        rows = np.transpose(a, (*rest, *axes)).reshape(math.prod(a.shape[d] for d in rest), -1)
+        rows = _rows(a, axes_of(a.shape, call.statics[0]))
         return _array([self._folded(call.op.folds_by, row.tolist()) for row in rows], shape)
+
+    def _lengths(self, a: Atoms, dim: object, shape: tuple[int, ...]) -> Atoms:
+        rows = _rows(a, axes_of(a.shape, dim))
+        flat = [reduce(lambda p, q: self._emit("hypot", p, q), row, sympy.S.Zero) for row in rows]
+        return _array(flat, shape)
 
     def _scanned(self, call: Call, a: Atoms) -> Atoms:
         axis = axis_of_scan(call, a.shape)
@@ -208,6 +252,12 @@ class _Writer:
 
 
 _FOLDS = {Monoid.SUM: "add", Monoid.PRODUCT: "mul", Monoid.LARGEST: "maximum", Monoid.SMALLEST: "minimum"}
+
+
+def _rows(a: Atoms, axes: tuple[int, ...]) -> Atoms:
+    """Arrange the elements along some axes as rows."""
+    rest = [d for d in range(a.ndim) if d not in axes]
+    return np.transpose(a, (*rest, *axes)).reshape(math.prod(a.shape[d] for d in rest), -1)
 
 
 def _symbols(name: str, shape: tuple[int, ...]) -> Atoms:

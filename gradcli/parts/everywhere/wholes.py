@@ -17,6 +17,7 @@ from gradcli.arrays import Array
 from gradcli.language.program.wengert import Call
 from gradcli.parts.everywhere.interval_functions import LOSS_OF_ERF, complementary, turning
 from gradcli.parts.everywhere.intervals import (
+    UNIT,
     Interval,
     closed,
     divide,
@@ -59,10 +60,15 @@ ValuesAndSizes = Callable[[Array], tuple[Array, Array]]
 """Function in floats: values, and sizes that their errors are relative to."""
 
 
-def _turning(function: ValuesAndSizes, *places: float, losses: float = 4 * LOSS) -> Callable[[Interval], Interval]:
+def _turning(
+    function: ValuesAndSizes, *places: float, losses: float = 4 * LOSS, has_origin: bool = False
+) -> Callable[[Interval], Interval]:
     """Make a rule of a function that turns at these places; the value there hardly depends on their last digits."""
-    turns = tuple((place, float(function(np.asarray(place))[0])) for place in places)
-    return partial(turning, function, turns, losses=losses)
+    turns = []
+    for place in places:
+        value, size = (float(one) for one in function(np.asarray(place)))
+        turns.append((place, value, 2 * losses * UNIT * size + 2.0**-45 * abs(value)))
+    return partial(turning, function, tuple(turns), losses=losses, has_origin=has_origin)
 
 
 # -- the sigmoid, and what is made of it
@@ -103,7 +109,7 @@ def _silu_second_at(x: Array) -> tuple[Array, Array]:
     return slope * (2 - x * np.tanh(x / 2)), slope * (2 + abs(x))
 
 
-sigmoid = partial(monotone, _sigmoid_at, least=0.0, most=1.0, losses=2 * LOSS)
+sigmoid = partial(monotone, _sigmoid_at, least=0.0, most=1.0, losses=2 * LOSS, through=(0.0, 0.5))
 
 softplus = partial(monotone, _softplus_at, least=0.0, losses=3 * LOSS)
 
@@ -177,12 +183,12 @@ def _distance(a: Interval, b: Interval) -> Interval:
 def _cosine(a: Interval, b: Interval) -> Interval:
     """Compute a/hypot(a, b), which rises with a, and goes to 0 as |b| grows; -1 to 1 where both may be 0."""
 
-    def at(x: Array, y: Array) -> Array:
+    def cosine_at(x: Array, y: Array) -> Array:
         with np.errstate(all="ignore"):
             return np.asarray(np.where(x == 0, 0.0, x / np.hypot(x, y)))
 
-    low = at(a.low, np.where(a.low >= 0, b.largest, b.least))
-    high = at(a.high, np.where(a.high >= 0, b.least, b.largest))
+    low = cosine_at(a.low, np.where(a.low >= 0, b.largest, b.least))
+    high = cosine_at(a.high, np.where(a.high >= 0, b.least, b.largest))
     found = meet(widened(low, high), Interval(np.asarray(-1.0), np.asarray(1.0)))
     return Interval(np.asarray(-1.0), np.asarray(1.0)).where(a.has_zero & b.has_zero, found)
 
@@ -213,14 +219,16 @@ WHOLES: Mapping[str, Whole] = {
     "sigmoid": Whole(sigmoid, (sigmoid_slope,), {(0, 0): _sigmoid_second}),
     "softplus": Whole(softplus, (sigmoid,), {(0, 0): sigmoid_slope}),
     "logsigmoid": Whole(lambda a: -softplus(-a), (lambda a: sigmoid(-a),), {(0, 0): lambda a: -sigmoid_slope(a)}),
-    "tanh": Whole(partial(monotone, np.tanh, least=-1.0, most=1.0), (_tanh_slope,), {(0, 0): _tanh_second}),
+    "tanh": Whole(
+        partial(monotone, np.tanh, least=-1.0, most=1.0, through=(0.0, 0.0)), (_tanh_slope,), {(0, 0): _tanh_second}
+    ),
     "silu": Whole(
-        _turning(_silu_at, -1.2784645427610738),
+        _turning(_silu_at, -1.2784645427610738, has_origin=True),
         (_turning(_silu_slope_at, -2.3993572805154677, 2.3993572805154677),),
         {(0, 0): _turning(_silu_second_at, -3.4358409935351107, 0.0, 3.4358409935351107)},
     ),
     "gelu": Whole(
-        _of_gelu(_gelu_at, -0.75179152469356446),
+        _of_gelu(_gelu_at, -0.75179152469356446, has_origin=True),
         (_of_gelu(_gelu_slope_at, -math.sqrt(2), math.sqrt(2)),),
         {(0, 0): _of_gelu(_gelu_second_at, -2.0, 0.0, 2.0)},
     ),

@@ -11,7 +11,7 @@ from mpmath import mp
 
 from gradcli.language.parsing import parse
 from gradcli.parts.everywhere.intervals import Interval
-from gradcli.parts.everywhere.jets import BROKEN, Evaluator, Jet
+from gradcli.parts.everywhere.jets import BROKEN, BoxKind, Evaluator, Jet
 from gradcli.parts.everywhere.scalars import in_numbers
 
 DIGITS = 40
@@ -221,6 +221,8 @@ def _of_box(case: Case, jet: Jet, low: Any, high: Any, draw: random.Random, coun
             if jet.kinds & BROKEN == 0:
                 yield f"{where}: no value at {at}"
             continue
+        if jet.kinds & int(BoxKind.OUTSIDE):
+            yield f"{where}: y = {mp.nstr(value, 20)} at {at}, where there is to be none"
         if not contains(float(jet.value.low), float(jet.value.high), value):
             yield f"{where}: y = {mp.nstr(value, 20)} at {at} is not in {jet.value}"
         if center is not None and jet.kinds & BROKEN == 0:
@@ -264,7 +266,7 @@ def _difference(truth: Truth, at: Sequence[Any], order: tuple[int, ...]) -> Any:
     found = []
     near = [one + (times > 0) * mp.mpf(10) ** -10 for one, times in zip(at, order, strict=True)]
     try:
-        if abs(truth(*near) - truth(*at)) > mp.mpf(10) ** -4 * (1 + abs(truth(*at))):
+        if abs(truth(*at)) > 1e9 or abs(truth(*near) - truth(*at)) > mp.mpf(10) ** -4 * (1 + abs(truth(*at))):
             return None
     except (OutsideError, ZeroDivisionError, ValueError, OverflowError, mpmath.libmp.ComplexResult, TypeError):
         return None

@@ -1,0 +1,10 @@
+"""What the part adds to tables of the tests of the core."""
+
+from gradcli import Function
+
+QUESTIONS = {"range": ["sin(x)", "--in", "0..1"]}
+
+VALIDATED = {
+    "range": lambda: Function("abs(x) + y").range(box={"x": "-1..1", "y": "0..1"}, zeros=True),
+    "range without bound": lambda: Function("1/x").range(box={"x": "-1..1"}),
+}
