@@ -11,6 +11,10 @@ least_values                     branch and bound for the least value
 zeros                            zeros of y or of its gradient, with existence
 held_kinds                       kinks, jumps, poles and edges that a box may hold
 moving_box                       a question on a box
+statements                       statements on y and its derivatives, as numbers that are to be positive
+curvature_rules                  convexity by composition
+proving                          proofs and counterexamples of statements
+box_check                        the check of every point of a box
 ranges, shell                    the command `range`, its help and its options
 box_document                     bounds, places, proofs and regions as a document
 """
@@ -18,9 +22,14 @@ box_document                     bounds, places, proofs and regions as a documen
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+
+if TYPE_CHECKING:
+    from gradcli.questions.question import Inquiry
+    from gradcli.results import BoxChecking
 
 _RANGE = Command(
     "range",
@@ -42,7 +51,21 @@ class EverywherePart(Part):
 
     def composers(self) -> Mapping[str, str]:
         """Return what composes bounds over boxes."""
-        return {"BoxRange": "gradcli.parts.everywhere.box_document:compose_range"}
+        document = "gradcli.parts.everywhere.box_document"
+        return {"BoxRange": f"{document}:compose_range", "BoxChecking": f"{document}:compose_checking"}
 
 
 PART = EverywherePart()
+
+
+def checked_in_box(
+    inquiry: Inquiry, ranges: Mapping[str, str], statements: str | None, rtol: float | None, allowed: tuple[str, ...]
+) -> BoxChecking:
+    """Check every point of a box: statements if there are some, else torch's numbers.
+
+    Raises:
+        GradcliError: A range, a statement or a tolerance makes no sense, or an operation has no rule on boxes.
+    """
+    from gradcli.parts.everywhere import box_check
+
+    return box_check.checked_in_box(inquiry, ranges, statements, rtol, allowed)

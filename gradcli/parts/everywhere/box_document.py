@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from gradcli import results
@@ -68,6 +68,34 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
     if "kink" in answer.held:
         yield note("there may be kinks: derivatives are bounded on both sides of them")
     yield from map(note, answer.notes)
+
+
+SIGNS: Mapping[str, tuple[str, doc.Role]] = {
+    "proved": ("✓ proved", "good"),
+    "refuted": ("✗ refuted", "bad"),
+    "undecided": ("not proved", "open"),
+}
+"""Outcomes of statements in words."""
+
+
+def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose the check of every point of a box."""
+    yield from _head(answer)
+    for proof in answer.proofs:
+        words, role = SIGNS[proof.status]
+        yield doc.Note(line(doc.Styled(words, role), ": ", code(proof.statement), _outcome(proof)))
+    yield from map(note, answer.notes)
+
+
+def _outcome(proof: results.BoxProof) -> str:
+    """Say how a statement was decided, or what is left."""
+    note_ = f"; {proof.note}" if proof.note else ""
+    if proof.status == "refuted" and proof.at is not None:
+        where = ", ".join(f"{name} = {in_digits(number)}" for name, number in proof.at.items())
+        return f" at {where}{note_}"
+    if proof.status == "undecided":
+        return f": {proof.left:.2g} of the box is left{note_}"
+    return f" ({proof.boxes:,} box{'es' * (proof.boxes != 1)}{note_})"
 
 
 def _head(answer: results.OnBox) -> Iterator[doc.Node]:

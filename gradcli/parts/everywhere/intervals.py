@@ -24,6 +24,9 @@ UNIT = 2.0**-53
 
 LARGEST = float(np.finfo(np.float64).max)
 
+LARGEST_EXACT = 8
+"""Largest power of known numbers that is taken by products, which may be exact."""
+
 SMALLEST = 2.0**-1074
 """More than what an underflow of one operation loses."""
 
@@ -83,10 +86,13 @@ class Interval:
         """Broadcast to a shape."""
         if self.low.shape == shape and self.high.shape == shape:
             return self
-        return Interval(np.broadcast_to(self.low, shape), np.broadcast_to(self.high, shape))
+        low = np.broadcast_to(self.low, shape)
+        return Interval(low, low if self.low is self.high else np.broadcast_to(self.high, shape))
 
     def where(self, condition: Mask | Array, other: Interval) -> Interval:
         """Take these intervals where the condition holds, else the others."""
+        if self.low is self.high and other.low is other.high:
+            return point(np.where(condition, self.low, other.low))
         return Interval(np.where(condition, self.low, other.low), np.where(condition, self.high, other.high))
 
     def row(self, n: int) -> Interval:
@@ -95,7 +101,8 @@ class Interval:
 
     def select(self, places: Mask | npt.NDArray[np.intp] | slice) -> Interval:
         """Select some along the last axis."""
-        return Interval(self.low[..., places], self.high[..., places])
+        low = self.low[..., places]
+        return Interval(low, low if self.low is self.high else self.high[..., places])
 
 
 def point(numbers: npt.ArrayLike) -> Interval:
@@ -154,9 +161,41 @@ def _sum(a: Array, b: Array) -> tuple[Array, Array]:
     return total, (a - (total - other)) + (b - other)
 
 
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    """Multiply two floats: the nearest float, and what is left, nan where that is not known.
+
+    Source: T. Dekker, "A floating-point technique for extending the available precision", 1971.
+    """
+    found = a * b
+    (a_high, a_low), (b_high, b_low) = _split(a), _split(b)
+    rest = a_low * b_low - (((found - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    is_safe = (abs(a) < 2.0**500) & (abs(b) < 2.0**500) & ((abs(found) > 2.0**-900) | (a == 0) | (b == 0))
+    return found, np.where(is_safe, rest, np.nan)
+
+
+def _split(a: Array) -> tuple[Array, Array]:
+    scaled = a * 134217729.0
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def _rounded(number: Array, rest: Array) -> Interval:
+    """Enclose a float and what is left of the exact number: known where nothing is."""
+    if (rest == 0).all() and np.isfinite(number).all():
+        return point(number)
+    return closed(np.where(rest >= 0, number, down(number)), np.where(rest <= 0, number, up(number)))
+
+
+def is_known(a: Interval) -> bool:
+    """Tell whether it is made of known numbers."""
+    return a.low is a.high
+
+
 def add(a: Interval, b: Interval) -> Interval:
     """Add; the ends are exact sums rounded outward."""
     low, low_rest = _sum(a.low, b.low)
+    if is_known(a) and is_known(b):
+        return _rounded(low, low_rest)
     high, high_rest = _sum(a.high, b.high)
     return closed(np.where(low_rest >= 0, low, down(low)), np.where(high_rest <= 0, high, up(high)))
 
@@ -175,6 +214,8 @@ def _is_power_of_two(a: Interval) -> bool:
 
 def multiply(a: Interval, b: Interval) -> Interval:
     """Multiply: the ends are among the products of ends."""
+    if is_known(a) and is_known(b):
+        return _rounded(*_product(a.low, b.low))
     if a is b:
         return whole_power(a, 2)
     if _is_power_of_two(b):
@@ -207,6 +248,11 @@ def divide(a: Interval, b: Interval) -> Interval:
     has_zero = b.has_zero
     if has_zero.all():
         return multiply(a, reciprocal(b))
+    if is_known(a) and is_known(b):
+        found = a.low / b.low
+        back, rest = _product(found, b.low)
+        if ((back == a.low) & (rest == 0)).all():
+            return point(found)
     with np.errstate(all="ignore"):
         quotients = [x / y for x in (a.low, a.high) for y in (b.low, b.high)]
     quotients = [np.where(np.isnan(one), 0.0, one) for one in quotients]
@@ -222,6 +268,8 @@ def divide(a: Interval, b: Interval) -> Interval:
 
 def reciprocal(b: Interval) -> Interval:
     """Return 1/b: without an end where b has 0 inside, on one side where b begins or ends there."""
+    if is_known(b) and not b.has_zero.any():
+        return divide(point(1.0), b)
     with np.errstate(all="ignore"):
         low, high = down(1 / b.high), up(1 / b.low)
     low = np.where(b.low > 0, np.maximum(low, 0.0), low)
@@ -237,7 +285,12 @@ def whole_power(a: Interval, exponent: int) -> Interval:
     if exponent < 0:
         return reciprocal(whole_power(a, -exponent))
     if exponent in (0, 1):
-        return a if exponent else Interval(np.ones_like(a.low), np.ones_like(a.high))
+        return a if exponent else point(np.ones_like(a.low))
+    if is_known(a) and exponent <= LARGEST_EXACT:
+        found = a
+        for _ in range(exponent - 1):
+            found = multiply(found, a)
+        return found
     low, high = (a.low, a.high) if exponent % 2 else (a.least, a.largest)
     if exponent == 2:
         found = closed(np.maximum(down(low * low), 0.0), up(high * high))
@@ -265,6 +318,11 @@ def power(a: Interval, exponent: Interval) -> Interval:
 
 def root(a: Interval) -> Interval:
     """Take the square root where there is one."""
+    if is_known(a) and (a.low >= 0).all():
+        found = np.sqrt(a.low)
+        back, rest = _product(found, found)
+        if ((back == a.low) & (rest == 0)).all():
+            return point(found)
     low, high = np.sqrt(np.maximum(a.low, 0.0)), np.sqrt(np.where(a.high < 0, np.nan, a.high))
     return closed(np.where(low == 0, 0.0, down(low)), up(high))
 
@@ -318,21 +376,27 @@ def logarithm(a: Interval) -> Interval:
 
 def absolute(a: Interval) -> Interval:
     """Take the absolute values."""
-    return Interval(a.least, a.largest)
+    return point(abs(a.low)) if is_known(a) else Interval(a.least, a.largest)
 
 
 def steps(function: Callable[[Array], Array], a: Interval) -> Interval:
     """Apply a function of steps that only rises, and is exact."""
+    if is_known(a):
+        return point(function(a.low))
     return Interval(np.asarray(function(a.low)), np.asarray(function(a.high)))
 
 
 def larger(a: Interval, b: Interval) -> Interval:
     """Take the maximum."""
+    if is_known(a) and is_known(b):
+        return point(np.maximum(a.low, b.low))
     return Interval(np.maximum(a.low, b.low), np.maximum(a.high, b.high))
 
 
 def smaller(a: Interval, b: Interval) -> Interval:
     """Take the minimum."""
+    if is_known(a) and is_known(b):
+        return point(np.minimum(a.low, b.low))
     return Interval(np.minimum(a.low, b.low), np.minimum(a.high, b.high))
 
 

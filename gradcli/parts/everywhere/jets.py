@@ -146,9 +146,9 @@ class Evaluator:
         with np.errstate(all="ignore"):
             for line in self.lines:
                 require_time()
-                operands = [self._of(known, a) for a in line.call.operands]
-                known[line.symbol] = self._line(line, operands, is_second=is_second)
-        return [self._of(known, a) for a in self.outputs]
+                operands = [self.jet_of(known, a) for a in line.call.operands]
+                known[line.symbol] = self.jet_of_line(line, operands, is_second=is_second)
+        return [self.jet_of(known, a) for a in self.outputs]
 
     def values(self, boxes: Interval) -> list[Interval]:
         """Evaluate values alone."""
@@ -156,10 +156,12 @@ class Evaluator:
         return [jet.value for jet in self.of_jets(seeds, is_second=False)]
 
     @staticmethod
-    def _of(known: Mapping[Atom, Jet], atom: Atom) -> Jet:
+    def jet_of(known: Mapping[Atom, Jet], atom: Atom) -> Jet:
+        """Return the jet of a line, a variable or a number."""
         return known[atom] if atom in known else constant(compile_interval(atom)({}))
 
-    def _line(self, line: Line, operands: Sequence[Jet], *, is_second: bool) -> Jet:
+    def jet_of_line(self, line: Line, operands: Sequence[Jet], *, is_second: bool = True) -> Jet:
+        """Apply the operation of a line to jets."""
         call = line.call
         inside = [one.value for one in operands]
         if call.op.sense:

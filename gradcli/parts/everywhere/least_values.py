@@ -83,6 +83,11 @@ class LeastValueSearch:
         is_strict: Whether it is to be above the target.
         most: The boxes to evaluate.
         seconds: The seconds to take.
+        found: The least value that was found.
+        place: Its point.
+        evaluated: The boxes that were evaluated.
+        done: Those that are looked at no more.
+        unproved: Those of them that are too narrow to be halved, and not known to be above the target.
     """
 
     quantity: BoxQuantity
@@ -97,7 +102,7 @@ class LeastValueSearch:
     place: Array | None = None
     evaluated: int = 0
     done: list[BoxSet] = field(default_factory=list)
-    proved: int = 0
+    unproved: list[BoxSet] = field(default_factory=list)
 
     @np.errstate(all="ignore")  # what is beyond float64 has no end there
     def run(self, boxes: BoxSet | None = None) -> LeastValue:
@@ -142,7 +147,6 @@ class LeastValueSearch:
     def _open(self, boxes: BoxSet) -> BoxSet:
         """Put aside the boxes that are done."""
         is_done = boxes.bound >= self._goal
-        self.proved += int(is_done.sum()) if self.target is not None else 0
         self.done.append(boxes.take(is_done & (boxes.bound <= self.found)))
         return boxes.take(~is_done)
 
@@ -167,6 +171,8 @@ class LeastValueSearch:
         self._note(middle, at_middle)
         steps = subtract(boxes.sides, point(middle))
         bound = np.maximum(boxes.bound, _lowest(jet, at_middle, steps))
+        is_point = (boxes.low == boxes.high).all(axis=0)
+        bound = np.where(is_point, np.maximum(bound, at_middle.value.low), bound)  # exact where numbers are
         kept = (bound <= self.found) & ~(jet.kinds & int(BoxKind.OUTSIDE) != 0)
         low, high, kept = self._through(boxes, jet, kept)
         if is_second:
@@ -184,7 +190,8 @@ class LeastValueSearch:
 
     def _note(self, middle: Array, jet: Jet) -> None:
         """Note the least value at a middle, where there certainly is one."""
-        most = np.where((jet.kinds & _MISSING) == 0, jet.value.high, np.inf)
+        missing = _MISSING if self.target is None else _MISSING | int(BoxKind.JUMP)
+        most = np.where((jet.kinds & missing) == 0, jet.value.high, np.inf)
         if len(most) and (best := int(np.argmin(most))) >= 0 and most[best] < self.found:
             self.found, self.place = float(most[best]), middle[:, best].copy()
 
@@ -225,6 +232,7 @@ class LeastValueSearch:
             return boxes
         is_done = is_narrow(evaluated) | self._are_hopeless(boxes)
         self.done.append(boxes.take(is_done))
+        self.unproved.append(boxes.take(is_done & (boxes.bound < self._goal)))
         rest, width = boxes.take(~is_done), (boxes.high - boxes.low)[:, ~is_done]
         largest = [np.where(np.isfinite(one.largest), one.largest, 1.0)[~is_done] for one in slopes]
         by_change = np.argmax(np.stack([w * s for w, s in zip(width, largest, strict=True)]), axis=0)

@@ -190,7 +190,9 @@ def _cosine(a: Interval, b: Interval) -> Interval:
     low = cosine_at(a.low, np.where(a.low >= 0, b.largest, b.least))
     high = cosine_at(a.high, np.where(a.high >= 0, b.least, b.largest))
     found = meet(widened(low, high), Interval(np.asarray(-1.0), np.asarray(1.0)))
-    return Interval(np.asarray(-1.0), np.asarray(1.0)).where(a.has_zero & b.has_zero, found)
+    near = Interval(np.where(a.low >= 0, 0.0, -1.0), np.where(a.high <= 0, 0.0, 1.0))
+    found = meet(found, near)
+    return near.where(a.has_zero & b.has_zero, found)
 
 
 def _second_of_distance(a: Interval, b: Interval) -> Interval:

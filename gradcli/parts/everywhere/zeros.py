@@ -212,7 +212,7 @@ class System:
         jet, count = self.function.jets(Interval(low, high)), len(low)
         rows = [[jet.second_slope(i, j) for j in range(count)] for i in range(count)]
         for sign in (1, -1):
-            if is_definite([[one if sign > 0 else -one for one in row] for row in rows]):
+            if are_definite([[one if sign > 0 else -one for one in row] for row in rows]).all():
                 return sign
         return 0
 
@@ -235,17 +235,18 @@ class System:
         return ZeroBox(box.low, box.high, existence)
 
 
-def is_definite(rows: Sequence[Sequence[Interval]]) -> bool:
-    """Tell whether all symmetric matrices of some intervals are positive definite, by elimination."""
+def are_definite(rows: Sequence[Sequence[Interval]]) -> Mask:
+    """Tell which symmetric matrices of intervals have positive definite matrices alone, by elimination."""
     matrix = [list(row) for row in rows]
-    for k, row in enumerate(matrix):
-        if not bool((row[k].low > 0).all()):
-            return False
-        for i in range(k + 1, len(matrix)):
-            for j in range(i, len(matrix)):
-                taken = multiply(multiply(row[i], row[j]), reciprocal(row[k]))
-                matrix[i][j] = matrix[j][i] = subtract(matrix[i][j], taken)
-    return True
+    found = np.asarray(True)
+    with np.errstate(all="ignore"):
+        for k, row in enumerate(matrix):
+            found = found & (row[k].low > 0)
+            for i in range(k + 1, len(matrix)):
+                for j in range(i, len(matrix)):
+                    taken = multiply(multiply(row[i], row[j]), reciprocal(row[k]))
+                    matrix[i][j] = matrix[j][i] = subtract(matrix[i][j], taken)
+    return np.asarray(found)
 
 
 def _inflated(boxes: BoxSet) -> BoxSet:
