@@ -40,6 +40,7 @@ ANSWERS: Mapping[str, type[Record]] = {
     "improve": results.Improvement,
     "code": results.Source,
     "range": results.BoxRange,
+    "check of a box": results.BoxChecking,
 }
 """The class of each answer that is one object."""
 
@@ -61,6 +62,8 @@ PARTS = {
     "spans": results.MarkedRange,
     "tangents": results.Tangent,
     "bounds": results.BoxBounds,
+    "proofs": results.BoxProof,
+    "regions": results.BoxRegion,
     "places": results.BoxPlace,
     "strips": results.Strip,
     "before and after": results.BitsLost,

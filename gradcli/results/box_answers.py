@@ -20,7 +20,7 @@ ProofStatus = Literal["proved", "refuted", "undecided"]
 """Outcome of a statement on all points of a box."""
 
 RegionVerdict = Literal[
-    "proved", "kink", "jump", "pole", "edge", "outside", "nan-trap", "overflow", "inaccurate", "open"
+    "proved", "near-zero", "kink", "jump", "pole", "edge", "outside", "nan-trap", "overflow", "inaccurate", "open"
 ]
 """Verdicts on a region: see `BoxRegion`."""
 
@@ -84,10 +84,10 @@ class BoxRegion(Record):
     """Part of a box, with what holds of all of its points, or what they may hold.
 
     Attributes:
-        verdict: `proved`: torch's numbers are as near to the truth as is demanded. Of others nothing is proved: they
-            may hold a `kink`, `jump`, `pole`, or `edge` of the domain, are `outside` of it, or torch's numbers may
-            `overflow`, be nan where the truth is a number (`nan-trap`), or have lost digits (`inaccurate`); `open`
-            where neither is known.
+        verdict: `proved`: torch's numbers are as near to the truth as is demanded; `near-zero`: as near to it as the
+            largest number in the box is, as a truth next to it is 0. Of others nothing is proved: they may hold a
+            `kink`, `jump`, `pole`, or `edge` of the domain, are `outside` of it, or torch's numbers may `overflow`; a
+            witness has nan where the truth is a number (`nan-trap`), or lost digits (`inaccurate`); `open` without one.
         share: Its share of the box.
         pieces: The number of boxes that it is made of.
         low: The lower ends of the least box around it, by variable.
@@ -176,4 +176,4 @@ class BoxChecking(OnBox, kw_only=True):
     def passed(self) -> bool:
         """Tell whether all statements are proved, and all of the box is proved or allowed."""
         is_proved = all(one.status == "proved" for one in self.proofs)
-        return is_proved and all(one.verdict in ("proved", *self.allowed) for one in self.regions)
+        return is_proved and all(one.verdict in ("proved", "near-zero", *self.allowed) for one in self.regions)

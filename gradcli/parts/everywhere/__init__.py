@@ -4,16 +4,19 @@ intervals                        arithmetic by ends, rounded outward
 interval_functions               functions of intervals, and expressions of them
 wholes                           activations and distances, whose slopes have rules of their own
 scalars                          a Program of arrays as one of numbers
-jets                             values, slopes and second slopes on boxes, and what a box may hold
+box_kinds, joining_choices       what a box may hold, and choices that do not jump
+jets                             values, slopes and second slopes on boxes
 bounded_quantities               y, a derivative, or an expression of them, as a jet
 box_sets                         grids and halves of boxes
 least_values                     branch and bound for the least value
 zeros                            zeros of y or of its gradient, with existence
 held_kinds                       kinks, jumps, poles and edges that a box may hold
 moving_box                       a question on a box
-statements                       statements on y and its derivatives, as numbers that are to be positive
+box_statements                   statements on y and its derivatives, as numbers that are to be positive
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements
+rounded_passes                   torch's passes on boxes, with a column of errors
+box_regions                      where torch's numbers are proved, and what the rest may hold
 box_check                        the check of every point of a box
 ranges, shell                    the command `range`, its help and its options
 box_document                     bounds, places, proofs and regions as a document

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from gradcli.language.program.wengert import Atom
+from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.intervals import Interval, unknown
-from gradcli.parts.everywhere.jets import BoxKind, Evaluator, Jet, variable
+from gradcli.parts.everywhere.jets import Evaluator, Jet, variable
 
 Derivative = tuple[int, ...]
 """Places of the variables that y is differentiated by: none for y itself, at most two."""

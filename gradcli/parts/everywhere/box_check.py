@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
-from gradcli.errors import InputError
+import numpy as np
+
+from gradcli.arrays import Array
+from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.errors import GradcliError, InputError, LanguageError
 from gradcli.option_words import option
+from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, witness_points
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses
 from gradcli.progress import BUDGET, SECONDS, set_step
-from gradcli.questions.question import Inquiry
-from gradcli.reference.deadline import time_limit
-from gradcli.results import BoxChecking, BoxProof, BoxRegion
+from gradcli.questions.judging import compare_numbers
+from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.reference.bounds import NoRuleError
+from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
+from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionVerdict, Verdict
+
+MOST_TRIED = 9
+"""Points of a region that are judged, to find a witness."""
+
+FOUND: Mapping[Verdict, RegionVerdict] = {"inaccurate": "inaccurate", "nan-trap": "nan-trap"}
+"""Verdicts on a region by those of a witness in it, where the region may hold nothing else."""
 
 
 def checked_in_box(
@@ -31,9 +46,73 @@ def checked_in_box(
         statement = option("prove", '"dy/dx >= 0"')
         raise InputError("the statement is empty", hint=f"write {statement}")
     with time_limit():
-        set_step("proving")
-        proofs = proofs_of(texts, box, _seconds()) if texts else []
-    return _answer(box, proofs, [], None, allowed)
+        if texts:
+            set_step("proving")
+            proofs = proofs_of(texts, box, _seconds())
+            return _answer(box, allowed, sum(one.boxes for one in proofs), proofs=tuple(proofs))
+        return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
+
+
+def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecking:
+    """Judge torch's numbers at every point of a box."""
+    _ = box.function
+    try:
+        passes = RoundedPasses(box)
+    except NoRuleError as error:
+        hint = f"check points of it: {option('random', '100')}"
+        raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
+    set_step("checking the box")
+    with part_limit(0.6 * _seconds()):
+        regions = RegionSearch(box, passes, rtol).run()
+    set_step("judging witnesses")
+    found = [_region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())]
+    notes = (f"the halving was stopped, as {regions.stopped}",) if regions.stopped else ()
+    ordered = tuple(sorted(found, key=lambda one: -one.share))
+    return _answer(box, allowed, regions.evaluated, regions=ordered, rtol=rtol, notes=notes)
+
+
+def _region(box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict) -> BoxRegion:
+    """Describe the boxes of a verdict, with a point of them, judged as any point is."""
+    boxes = regions.boxes.take(regions.verdicts == verdict)
+    hull = boxes.hull()
+    width = np.where(box.high > box.low, box.high - box.low, 1.0)[:, None]
+    sides = np.where((box.high > box.low)[:, None], (boxes.high - boxes.low) / width, 1.0)
+    share = float(min(1.0, np.prod(sides, axis=0).sum()))
+    found = BoxRegion(verdict, share, len(boxes), box.by_name(hull.low), box.by_name(hull.high))
+    if verdict in ("proved", "near-zero"):
+        return found
+    return _witnessed(box, found, witness_points(boxes, MOST_TRIED))
+
+
+def _witnessed(box: MovingBox, region: BoxRegion, points: Array) -> BoxRegion:
+    """Add the worst of some points, judged by the check of a point; without one nothing is called wrong."""
+    worst: tuple[int, Array, Verdict, str] | None = None
+    for at in points.T[:MOST_TRIED]:
+        try:
+            verdict, note = _at_point(box, at)
+        except (GradcliError, OverTimeError):
+            continue
+        rank = SEVERITY.index(verdict)
+        if worst is None or rank > worst[0]:
+            worst = rank, at, verdict, note
+    if worst is None:
+        return region
+    _, at, verdict, note = worst
+    named = FOUND.get(verdict, region.verdict) if region.verdict == "open" else region.verdict
+    return replace(region, verdict=named, at=box.by_name(at), found=verdict, note=note)
+
+
+def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
+    """Judge torch's numbers at a point: the verdict, with the number and the truth of the worst entry."""
+    question = box.question
+    values = {name: rounded(array, question.dtype) for name, array in box.arrays(at).items()}
+    there: Question = question.with_values(values)
+    judgement = compare_numbers(there, there.first_derivatives(), blames=False)
+    worst = max(judgement.entries, key=lambda one: SEVERITY.index(one.verdict), default=None)
+    if worst is None or worst.verdict == "agree":
+        return judgement.check.verdict, ""
+    truth = "" if worst.reference is None else f", truth {worst.reference:.6g}"
+    return judgement.check.verdict, f"torch {worst.torch}{truth}"
 
 
 def _seconds() -> float:
@@ -43,7 +122,14 @@ def _seconds() -> float:
 
 
 def _answer(
-    box: MovingBox, proofs: list[BoxProof], regions: list[BoxRegion], rtol: float | None, allowed: tuple[str, ...]
+    box: MovingBox,
+    allowed: tuple[str, ...],
+    boxes: int,
+    *,
+    proofs: tuple[BoxProof, ...] = (),
+    regions: tuple[BoxRegion, ...] = (),
+    rtol: float | None = None,
+    notes: tuple[str, ...] = (),
 ) -> BoxChecking:
     question = box.question
     return BoxChecking(
@@ -54,10 +140,11 @@ def _answer(
         ranges=box.ranges,
         wrt=tuple(box.ranges),
         output=question.program.output_name,
-        boxes=sum(one.boxes for one in proofs),
-        proofs=tuple(proofs),
-        regions=tuple(regions),
+        boxes=boxes,
+        proofs=proofs,
+        regions=regions,
         rtol=rtol,
         allowed=allowed,
+        notes=notes,
         warnings=question.program.warnings,
     )

@@ -84,7 +84,48 @@ def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full
     for proof in answer.proofs:
         words, role = SIGNS[proof.status]
         yield doc.Note(line(doc.Styled(words, role), ": ", code(proof.statement), _outcome(proof)))
+    if answer.regions:
+        yield from _regions(answer, digits)
     yield from map(note, answer.notes)
+
+
+REGIONS: Mapping[str, tuple[str, doc.Role]] = {
+    "proved": ("✓ proved", "good"),
+    "near-zero": ("✓ near a zero", "good"),
+    "kink": ("kink", "open"),
+    "jump": ("jump", "open"),
+    "pole": ("pole", "open"),
+    "edge": ("edge of the domain", "open"),
+    "outside": ("outside of the domain", "open"),
+    "nan-trap": ("✗ nan-trap", "bad"),
+    "overflow": ("overflow", "lost"),
+    "inaccurate": ("✗ inaccurate", "lost"),
+    "open": ("not proved", "open"),
+}
+"""Verdicts on regions in words."""
+
+
+def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.Node]:
+    """Tabulate the regions, the largest first, and say what the tolerance is."""
+    rows = []
+    for one in answer.regions:
+        words, role = REGIONS[one.verdict]
+        where = [f"{name} = {_interval(one.low[name], one.high[name], digits)}" for name in one.low]
+        witness = ""
+        if one.at is not None:
+            at = ", ".join(f"{name} = {in_digits(number)}" for name, number in one.at.items())
+            witness = f"{at}: {one.found}" + (f" ({one.note})" if one.note else "")
+        rows.append(lines(doc.Styled(words, role), _share(one), "\n".join(where), witness))
+    yield doc.Table(lines("verdict", "share", f"within ({answer.boxes:,} boxes)", "witness"), tuple(rows))
+    yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
+
+
+def _share(region: results.BoxRegion) -> str:
+    """Write a share in percent, never more than it is."""
+    percent = 100 * region.share
+    return (
+        "100%" if percent == 100 else f"{math.floor(percent * 1e4) / 1e4:g}%" if percent >= 1e-3 else f"{percent:.2g}%"
+    )
 
 
 def _outcome(proof: results.BoxProof) -> str:

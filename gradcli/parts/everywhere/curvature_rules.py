@@ -14,8 +14,9 @@ from enum import Flag
 import numpy as np
 
 from gradcli.language.program.wengert import Atom, Line
+from gradcli.parts.everywhere.box_kinds import BROKEN
 from gradcli.parts.everywhere.intervals import Interval, unknown
-from gradcli.parts.everywhere.jets import BROKEN, Evaluator, Jet, variable
+from gradcli.parts.everywhere.jets import Evaluator, Jet, variable
 from gradcli.parts.everywhere.moving_box import MovingBox
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import first_grid, halves
-from gradcli.parts.everywhere.jets import BoxKind
 from gradcli.reference.deadline import is_over_time
 
 MOST_AT_ONCE = 4096

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntFlag
 from functools import reduce
 from itertools import combinations_with_replacement
 
 import numpy as np
-import numpy.typing as npt
-from flint import arb
 
 from gradcli.language.program.wengert import Atom, Call, Line, needed
+from gradcli.parts.everywhere.box_kinds import BROKEN, ROUGH, BoxKind, Kinds, kinds_of
 from gradcli.parts.everywhere.interval_functions import compile_interval
 from gradcli.parts.everywhere.intervals import (
     Interval,
@@ -36,33 +34,12 @@ from gradcli.parts.everywhere.intervals import (
     unknown,
     whole_power,
 )
+from gradcli.parts.everywhere.joining_choices import has_row_rule, joins
 from gradcli.parts.everywhere.scalars import ScalarProgram
 from gradcli.parts.everywhere.wholes import whole_of
-from gradcli.reference.balls import precision
 from gradcli.reference.bounds import Mask
-from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.rules import Rule, rule_of, second_slope
-
-Kinds = npt.NDArray[np.int64]
-
-
-class BoxKind(IntFlag):
-    """What a box may hold."""
-
-    KINK = 1
-    JUMP = 2
-    POLE = 4
-    EDGE = 8
-    OUTSIDE = 16
-    OVERFLOW = 32
-
-
-BROKEN = int(BoxKind.JUMP | BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE)
-"""What a function is not continuous at, or has no value."""
-
-ROUGH = BROKEN | int(BoxKind.KINK)
-"""What it has no derivative at."""
 
 _NOTHING: Kinds = np.zeros((), np.int64)
 
@@ -130,8 +107,8 @@ class Evaluator:
         self.outputs = tuple(program.outputs.ravel()) if outputs is None else tuple(outputs)
         self.lines = needed(program.lines, *self.outputs)
         self.constants = {symbol: constant(point(number)) for symbol, number in program.constants.items()}
-        self.continuous = {line.symbol for line in self.lines if _joins(line, self.lines, program.constants)}
-        self.rules = {line.symbol: rule_of(line.call) for line in self.lines if _has_row_rule(line.call)}
+        self.continuous = {line.symbol for line in self.lines if joins(line, self.lines, program.constants)}
+        self.rules = {line.symbol: rule_of(line.call) for line in self.lines if has_row_rule(line.call)}
         for rule in self.rules.values():
             _ = compile_interval(rule.expression)
 
@@ -198,11 +175,6 @@ class _Operation:
     kinds: Kinds
 
 
-def _has_row_rule(call: Call) -> bool:
-    op = call.op
-    return whole_of(call) is None and not (op.sense or op.is_branch)
-
-
 def _by_rule(call: Call, rule: Rule, inside: Sequence[Interval]) -> _Operation:
     """Take value, slopes and second slopes from the rule that the operation has for balls."""
     environment = rule.environment(inside)
@@ -217,76 +189,7 @@ def _by_rule(call: Call, rule: Rule, inside: Sequence[Interval]) -> _Operation:
         None if is_flat or s is None or s == 0 else (lambda s=s: compile_interval(s)(environment))  # type: ignore[misc]
         for s in rule.slopes
     ]
-    return _Operation(value, slopes, second, _kinds_of(call, rule, inside, value))
-
-
-def _kinds_of(call: Call, rule: Rule, inside: Sequence[Interval], value: Interval) -> Kinds:
-    """Find what an operation itself may hold on its operands."""
-    environment = rule.environment(inside)
-    found = np.zeros(value.low.shape, np.int64)
-    for kink in rule.kinks:
-        found = found | compile_interval(kink)(environment).has_zero * int(
-            BoxKind.JUMP if rule.is_step else BoxKind.KINK
-        )
-    is_bounded = reduce(np.logical_and, (one.is_bounded for one in inside), np.asarray(True))
-    for low, is_open in _domain(call, inside):
-        is_outside = ((low.high <= 0) if is_open else (low.high < 0)) & ~_may_be_whole(call, inside)
-        found = found | np.where(is_outside, int(BoxKind.OUTSIDE), (low.low <= 0) * int(BoxKind.EDGE))
-    if call.op.name == "atan2":  # of one operand twice, the rule has no kinks
-        y, x = inside
-        found = found | ~((x.low > 0) | (y.low > 0) | (y.high < 0)) * int(BoxKind.JUMP | BoxKind.EDGE)
-    poles = _poles(call, inside, value)
-    found = found | (poles & is_bounded) * int(BoxKind.POLE)
-    is_missing = value.is_unknown & is_bounded & (found == 0)
-    found = found | is_missing * int(BoxKind.POLE)
-    is_over = ~value.is_bounded & is_bounded & (found & BROKEN == 0)
-    return np.asarray(found | is_over * int(BoxKind.OVERFLOW))
-
-
-def _may_be_whole(call: Call, inside: Sequence[Interval]) -> Mask:
-    """Tell where an exponent that moves may be whole, of which negative numbers have powers."""
-    if call.op.name != "pow":
-        return np.asarray(False)
-    return np.asarray(np.floor(inside[1].high) >= inside[1].low)
-
-
-def _poles(call: Call, inside: Sequence[Interval], value: Interval) -> Mask:
-    """Tell where an operation may have a pole."""
-    match call.op.name:
-        case "div":
-            return inside[1].has_zero
-        case "tan":
-            return np.asarray(~value.is_bounded)
-        case "pow" if _is_whole(call.operands[1]) and call.operands[1] < 0:
-            return inside[0].has_zero
-    return np.asarray(False)
-
-
-def _is_whole(atom: Atom) -> bool:
-    return bool(atom.is_number and (atom.is_Integer or (atom.is_Float and float(atom).is_integer())))
-
-
-def _domain(call: Call, inside: Sequence[Interval]) -> list[tuple[Interval, bool]]:
-    """List what is to be positive, and whether 0 is outside of the domain."""
-    one = point(1.0)
-    match call.op.name:
-        case "log" | "lgamma" | "digamma" | "polygamma":
-            return [(inside[0], True)]
-        case "sqrt":
-            return [(inside[0], False)]
-        case "asin" | "acos":
-            return [(add(one, inside[0]), False), (add(one, -inside[0]), False)]
-        case "atanh" | "erfinv":
-            return [(add(one, inside[0]), True), (add(one, -inside[0]), True)]
-        case "acosh":
-            return [(add(inside[0], -one), False)]
-        case "pow" if not _is_whole(call.operands[1]):
-            return [(inside[0], False)]
-        case "zeta":
-            return [(add(inside[0], -one), True), (inside[1], True)]
-        case "gammaincc":
-            return [(inside[0], True), (inside[1], False)]
-    return []
+    return _Operation(value, slopes, second, kinds_of(call, rule, inside, value))
 
 
 # -- how derivatives pass
@@ -446,59 +349,3 @@ def _either(
 
 def _either_of(holds: Mask, fails: Mask, a: Interval, b: Interval) -> Interval:
     return a.where(holds, b.where(fails, hull(a, b)))
-
-
-# -- choices that join
-
-
-def _joins(line: Line, lines: Sequence[Line], constants: Mapping[Atom, float]) -> bool:
-    """Tell whether a choice certainly has one value on both sides where its condition changes.
-
-    It is known where the condition compares a value with a constant, and both branches depend on that value alone: at
-    the constant, they are exactly equal.
-    """
-    if not line.call.op.is_branch:
-        return False
-    by_symbol = {one.symbol: one for one in lines}
-    condition = by_symbol.get(line.call.operands[0])
-    if condition is None or not condition.call.op.sense:
-        return False
-    a, b = condition.call.operands
-    place, value = (a, b) if _number_of(b, constants) is not None else (b, a)
-    number = _number_of(value, constants)
-    if number is None or _number_of(place, constants) is not None:
-        return False
-    with precision(4096):
-        ends = [_at_place(atom, place, number, by_symbol, constants) for atom in line.call.operands[1:]]
-        return all(end is not None and end.is_exact() and end.is_finite() for end in ends) and bool(ends[0] == ends[1])
-
-
-def _number_of(atom: Atom, constants: Mapping[Atom, float]) -> arb | None:
-    if atom in constants:
-        return arb(constants[atom])
-    if not atom.is_number:
-        return None
-    with precision(4096):
-        found = compile_ball(atom)({})
-    return found if found.is_exact() and found.is_finite() else None
-
-
-def _at_place(
-    atom: Atom, place: Atom, number: arb, by_symbol: Mapping[Atom, Line], constants: Mapping[Atom, float]
-) -> arb | None:
-    """Evaluate a value where another one is a number; None if it depends on more."""
-    known: dict[Atom, arb] = {place: number}
-    lines = needed([one for one in by_symbol.values() if one.symbol != place], atom)
-    for line in lines:
-        operands = []
-        for a in line.call.operands:
-            own = known.get(a)
-            own = _number_of(a, constants) if own is None else own
-            if own is None:
-                return None
-            operands.append(own)
-        if not _has_row_rule(line.call):
-            return None
-        rule = rule_of(line.call)
-        known[line.symbol] = compile_ball(rule.expression)(rule.environment(operands))
-    return known.get(atom) if atom in known else _number_of(atom, constants)

@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BROKEN, BoxKind
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract, whole_power
-from gradcli.parts.everywhere.jets import BROKEN, BoxKind, Jet
+from gradcli.parts.everywhere.jets import Jet
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, is_over_time
 

@@ -127,5 +127,5 @@ def moving_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> MovingBox:
 def _no_rule(error: NoRuleError) -> LanguageError:
     reason = str(error) or "an operation has no bounds on a box"
     return LanguageError(
-        f"nothing is known of this function in a box: {reason}", hint="check points of it: --random 100"
+        f"nothing is known of this function in a box: {reason}", hint=f"check points of it: {option('random', '100')}"
     )

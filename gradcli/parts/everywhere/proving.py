@@ -8,14 +8,15 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of
 from gradcli.parts.everywhere.curvature_rules import Curving, curving
 from gradcli.parts.everywhere.held_kinds import held_kinds
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point
-from gradcli.parts.everywhere.jets import BoxKind, Jet
+from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.least_values import AT_ONCE, MOST_BOXES, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.statements import Condition, Shape, conditions_of
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.deadline import OverTimeError, is_over_time, part_limit
 from gradcli.results import BoxProof
@@ -38,7 +39,9 @@ def proofs_of(statements: Sequence[str], box: MovingBox, seconds: float) -> list
     return [_proof(text, conditions, box, seconds / len(read), note) for text, conditions in read]
 
 
-def _proof(text: str, conditions: Sequence[Condition | Shape], box: MovingBox, seconds: float, note: str) -> BoxProof:
+def _proof(
+    text: str, conditions: Sequence[BoxCondition | Shape], box: MovingBox, seconds: float, note: str
+) -> BoxProof:
     """Prove all conditions of a statement, or refute one of them."""
     boxes, left, open_notes = 0, 0.0, list[str]()
     for one in conditions:
@@ -55,7 +58,7 @@ def _proof(text: str, conditions: Sequence[Condition | Shape], box: MovingBox, s
     return BoxProof(text, "proved", boxes, None, 0.0, note)
 
 
-def _of_condition(text: str, condition: Condition, box: MovingBox) -> BoxProof:
+def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProof:
     search = LeastValueSearch(
         condition.quantity, box.low, box.high, target=0.0, is_strict=condition.is_strict, seconds=np.inf
     )
@@ -72,7 +75,7 @@ def _of_condition(text: str, condition: Condition, box: MovingBox) -> BoxProof:
     return BoxProof(text, "undecided", found.evaluated, None, _share(unproved, box), reason)
 
 
-def _value_at(condition: Condition, place: Array) -> str:
+def _value_at(condition: BoxCondition, place: Array) -> str:
     """Write the value of the side that a counterexample is about."""
     if condition.shown is None:
         return ""

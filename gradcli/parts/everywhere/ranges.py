@@ -12,10 +12,11 @@ from gradcli.language.parsing import parse
 from gradcli.notation import PARTIAL, Named, Notation
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BROKEN
 from gradcli.parts.everywhere.box_sets import BoxSet
 from gradcli.parts.everywhere.held_kinds import held_kinds, words_of
 from gradcli.parts.everywhere.intervals import Interval, point, root
-from gradcli.parts.everywhere.jets import BROKEN, Evaluator
+from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValue, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.scalars import in_numbers
@@ -28,7 +29,7 @@ from gradcli.results import BoxBounds, BoxPlace, BoxRange, PlaceKind
 TOLERANCE = 1e-6
 """How far a bound may be from the number that was found, absolutely or relative to it."""
 
-NORM_SECONDS = 0.5
+NORM_SECONDS = 0.2
 """Seconds for a norm of the gradient, which near kinks no number of boxes makes sharp."""
 
 MOST_PLACES = 64

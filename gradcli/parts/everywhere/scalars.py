@@ -91,11 +91,31 @@ def in_numbers(program: Program, inputs: Mapping[str, Array], moving: Sequence[s
     return _Writer(prepared(program), inputs, moving).found()
 
 
+def recorded_in_numbers(
+    program: Program, inputs: Mapping[str, Array], moving: Sequence[str]
+) -> tuple[ScalarProgram, Mapping[Atom, Atoms]]:
+    """Write a recorded Program as one of numbers, each line as it is; give also the elements of all its values.
+
+    Raises:
+        NoRuleError: It has an operation that is not one of numbers, or too many elements.
+    """
+    writer = _Writer(program, inputs, moving, is_recorded=True)
+    found = writer.found()
+    lines = tuple(writer.builder.lines)
+    return ScalarProgram(lines, found.outputs, found.variables, found.constants), writer.atoms
+
+
+MOST_TERMS = 2
+"""Terms of a sum whose roundings do not depend on their order."""
+
+
 class _Writer:
     """Writer of the lines of all elements."""
 
-    def __init__(self, program: Program, inputs: Mapping[str, Array], moving: Sequence[str]) -> None:
-        self.program = program
+    def __init__(
+        self, program: Program, inputs: Mapping[str, Array], moving: Sequence[str], *, is_recorded: bool = False
+    ) -> None:
+        self.program, self.is_recorded = program, is_recorded
         self.shapes = infer(program, {s: inputs[str(s)].shape for s in program.variables})
         self.builder = Builder(program.text, program.source)
         self.constants: dict[Atom, float] = {}
@@ -132,7 +152,8 @@ class _Writer:
         return _array([atom], ())
 
     def _emit(self, op: str, *operands: Atom, statics: tuple[Hashable, ...] = ()) -> Atom:
-        op, operands = self._as_whole(op, operands)
+        if not self.is_recorded:
+            op, operands = self._as_whole(op, operands)
         return self.builder.emit(op, operands, self.span, statics)
 
     def _as_whole(self, op: str, operands: tuple[Atom, ...]) -> tuple[str, tuple[Atom, ...]]:
@@ -190,9 +211,9 @@ class _Writer:
                 return self._multiplied(*inside, shape=shape)
             case Kind.ELEMENTWISE:
                 return self._elementwise(call, inside, shape)
-        if whole_of(call) is not None:
+        if not self.is_recorded and whole_of(call) is not None:
             return self._elementwise(call, inside, shape)
-        if _is_length(call):
+        if not self.is_recorded and _is_length(call):
             return self._lengths(inside[0], call.statics[1], shape)
         raise NoRuleError(f"{call.op.name} has no bounds on a box")
 
@@ -207,6 +228,8 @@ class _Writer:
         return _array([fill if n < 0 else flat[n] for n in places.ravel().tolist()], places.shape)
 
     def _folded(self, fold: Monoid, parts: Sequence[Atom]) -> Atom:
+        if self.is_recorded and len(parts) > MOST_TERMS:
+            raise NoRuleError("how torch adds up more than two numbers is not bounded in a box")
         empty = {Monoid.SUM: sympy.S.Zero, Monoid.PRODUCT: sympy.S.One}
         if not parts:
             return empty[fold]

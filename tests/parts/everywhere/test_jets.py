@@ -153,5 +153,5 @@ def test_arithmetic_that_is_too_narrow_is_caught(name: str, monkeypatch: pytest.
 
 def test_a_kink_that_is_passed_over_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hull of slopes that lacks one side, and a jump that is called a kink."""
-    monkeypatch.setattr(jets, "_joins", lambda *_: True)
+    monkeypatch.setattr(jets, "joins", lambda *_: True)
     assert _is_caught("jump")

@@ -10,8 +10,9 @@ import numpy as np
 from mpmath import mp
 
 from gradcli.language.parsing import parse
+from gradcli.parts.everywhere.box_kinds import BROKEN, BoxKind
 from gradcli.parts.everywhere.intervals import Interval
-from gradcli.parts.everywhere.jets import BROKEN, BoxKind, Evaluator, Jet
+from gradcli.parts.everywhere.jets import Evaluator, Jet
 from gradcli.parts.everywhere.scalars import in_numbers
 
 DIGITS = 40

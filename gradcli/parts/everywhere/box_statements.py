@@ -40,7 +40,7 @@ EXAMPLES = '"dy/dx >= 0", "y <= 9.6", "abs(dy/dx) < 1.13", "convex"'
 
 
 @dataclass(frozen=True)
-class Condition:
+class BoxCondition:
     """A number that is to be not negative, or positive, everywhere.
 
     Attributes:
@@ -54,7 +54,7 @@ class Condition:
     shown: tuple[BoxQuantity, str] | None
 
 
-def conditions_of(text: str, box: MovingBox) -> list[Condition | Shape]:
+def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
     """Read a statement as conditions that are all to hold.
 
     Raises:
@@ -110,11 +110,11 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
     return found
 
 
-def _condition(comparison: _Comparison, text: str, box: MovingBox) -> Condition:
+def _condition(comparison: _Comparison, text: str, box: MovingBox) -> BoxCondition:
     """Make the Program of a difference."""
     quantity = _quantity(comparison.difference, text, box)
     shown = (_quantity(comparison.side, text, box), comparison.side) if comparison.side else None
-    return Condition(quantity, comparison.is_strict, shown)
+    return BoxCondition(quantity, comparison.is_strict, shown)
 
 
 def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:
