@@ -72,7 +72,7 @@ def check(
     batched: bool = False,
     numbers_of: ParsedText | None = None,
     **options: Unpack[DeviceOptions],
-) -> results.Checking | results.BoxChecking:
+) -> results.BoxChecking | results.Checking:
     """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
 
     The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and

@@ -157,9 +157,7 @@ def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, D
         program = parse(text, given=frozenset(derivatives))
         values = {name: box.question.arrays[name] for name in program.names if name not in derivatives}
     except GradcliError as error:
-        error.place = None
-        error.message = f"in the statement {whole}: {error.message}"
-        raise
+        raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
     except KeyError as error:
         known = ", ".join((box.question.program.output_name, *box.question.arrays))
         raise InputError(

@@ -70,7 +70,7 @@ def _of_line(function: Evaluator, line: Line, operands: Sequence[Jet], known: Ma
     slopes = _own_slopes(function, line, operands)
     found = Curving.NONE
     for kind in (Curving.CONVEX, Curving.CONCAVE):
-        if kind in own and all(_passes(kind, one, slope) for one, slope in zip(inside, slopes, strict=True)):
+        if kind & own and all(_passes(kind, one, slope) for one, slope in zip(inside, slopes, strict=True)):
             found |= kind
     return found
 
@@ -81,7 +81,7 @@ def _passes(kind: Curving, operand: Curving, slope: Interval) -> bool:
         return True
     other = Curving.CONCAVE if kind == Curving.CONVEX else Curving.CONVEX
     rises, falls = bool((slope.low >= 0).all()), bool((slope.high <= 0).all())
-    return (rises and kind in operand) or (falls and other in operand)
+    return (rises and bool(kind & operand)) or (falls and bool(other & operand))
 
 
 def _alone(function: Evaluator, line: Line, operands: Sequence[Jet]) -> tuple[Jet, dict[Atom, int]]:

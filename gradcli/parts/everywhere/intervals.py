@@ -249,10 +249,10 @@ def divide(a: Interval, b: Interval) -> Interval:
     if has_zero.all():
         return multiply(a, reciprocal(b))
     if is_known(a) and is_known(b):
-        found = a.low / b.low
-        back, rest = _product(found, b.low)
+        exact = a.low / b.low
+        back, rest = _product(exact, b.low)
         if ((back == a.low) & (rest == 0)).all():
-            return point(found)
+            return point(exact)
     with np.errstate(all="ignore"):
         quotients = [x / y for x in (a.low, a.high) for y in (b.low, b.high)]
     quotients = [np.where(np.isnan(one), 0.0, one) for one in quotients]

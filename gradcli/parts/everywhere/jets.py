@@ -181,13 +181,12 @@ def _by_rule(call: Call, rule: Rule, inside: Sequence[Interval]) -> _Operation:
     value = compile_interval(rule.expression)(environment)
     count, is_flat = len(rule.slopes), rule.is_step and rule.is_flat
     second = {
-        (k, m): (lambda e=e: compile_interval(e)(environment))  # type: ignore[misc]
+        (k, m): (lambda e=e: compile_interval(e)(environment))
         for k, m in combinations_with_replacement(range(count), 2)
         if not is_flat and (e := second_slope(rule, k, m)) != 0
     }
     slopes = [
-        None if is_flat or s is None or s == 0 else (lambda s=s: compile_interval(s)(environment))  # type: ignore[misc]
-        for s in rule.slopes
+        None if is_flat or s is None or s == 0 else (lambda s=s: compile_interval(s)(environment)) for s in rule.slopes
     ]
     return _Operation(value, slopes, second, kinds_of(call, rule, inside, value))
 

@@ -18,6 +18,7 @@ from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.least_values import AT_ONCE, MOST_BOXES, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.zeros import are_definite
+from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, is_over_time, part_limit
 from gradcli.results import BoxProof
 
@@ -136,7 +137,7 @@ NARROW = 2.0**-20
 """Part of the range from whose width down a box is not halved to prove how y bends."""
 
 
-def _is_curved(jet: Jet, size: int, count: int, sign: int) -> Array:
+def _is_curved(jet: Jet, size: int, count: int, sign: int) -> Mask:
     """Tell in which boxes y bends one way, by the second slopes and their determinants."""
     rows = [[jet.second_slope(i, j).spread((size,)) for j in range(count)] for i in range(count)]
     rows = [[one if sign > 0 else -one for one in row] for row in rows]

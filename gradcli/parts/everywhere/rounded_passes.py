@@ -278,8 +278,8 @@ def _value(line: Line, inside: Sequence[Interval]) -> Interval:
 def _compared(line: Line, operands: Sequence[Rounded]) -> Rounded:
     """Compare: torch decides as the exact numbers do, unless errors may make it another decision."""
     sense = line.call.op.sense
-    exact = compared(*(one.exact for one in operands), sense)
-    wide = compared(*(one.wide for one in operands), sense)
+    a, b = operands
+    exact, wide = compared(a.exact, b.exact, sense), compared(a.wide, b.wide, sense)
     has_error = reduce(np.logical_or, (one.error > 0 for one in operands))
     is_sure = (wide.low == wide.high) & (exact.low == exact.high) & (wide.low == exact.low)
     is_bad = reduce(np.logical_or, (one.is_bad for one in operands))

@@ -93,12 +93,13 @@ def test_a_rule_that_is_too_narrow_is_caught(name: str, monkeypatch: pytest.Monk
 def test_a_whole_that_is_too_narrow_is_caught(name: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In its value, in its slopes, and in its second slopes."""
     whole = wholes.WHOLES[name]
-    planted: Any = {
-        "value": lambda: _narrowed(whole.value),
-        "slopes": lambda: tuple(map(_narrowed, whole.slopes)),
-        "second": lambda: {pair: _narrowed(rule) for pair, rule in whole.second.items()},
-    }[part]()
-    monkeypatch.setitem(wholes.WHOLES, name, replace(whole, **{part: planted}))  # type: ignore[arg-type]
+    planted = {
+        "value": replace(whole, value=_narrowed(whole.value)),
+        "slopes": replace(whole, slopes=tuple(map(_narrowed, whole.slopes))),
+        "second": replace(whole, second={pair: _narrowed(rule) for pair, rule in whole.second.items()}),
+    }
+    everyone: Any = wholes.WHOLES
+    monkeypatch.setitem(everyone, name, planted[part])
     assert _is_caught(name)
 
 

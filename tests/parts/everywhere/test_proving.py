@@ -94,12 +94,14 @@ def test_what_is_true_by_a_hair_is_left_open() -> None:
 def test_statements_of_two_numbers(text: str, statement: str) -> None:
     """By rules of composition where the Hessian is singular, else by small boxes."""
     answer = Function(text).check(box={"x": "-2..2", "y": "-2..3"}, prove=statement)
+    assert isinstance(answer, BoxChecking)
     assert [one.status for one in answer.proofs] == ["proved"]
 
 
 def test_a_saddle_is_not_convex() -> None:
     """Though it is convex in each variable alone."""
     answer = Function("x**2 + y**2 + 3*x*y").check(box={"x": "-1..1", "y": "-1..1"}, prove="convex; concave")
+    assert isinstance(answer, BoxChecking)
     assert [one.status for one in answer.proofs] == ["refuted", "refuted"]
 
 
