@@ -16,10 +16,11 @@ box_statements                   statements on y and its derivatives, as numbers
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements
 rounded_passes                   torch's passes on boxes, with a column of errors
+recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_check                        the check of every point of a box
 ranges, shell                    the command `range`, its help and its options
-box_document                     bounds, places, proofs and regions as a document
+box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
     from gradcli.questions.question import Inquiry
@@ -39,7 +41,7 @@ _RANGE = Command(
     "Look closer",
     "gradcli.parts.everywhere.shell:range_over",
     "gradcli.parts.everywhere.ranges:range_over",
-    lacks=("latex", "plain", "csv", "tsv", "npy", "npz"),
+    lacks=("npy", "npz"),
 )
 
 
@@ -56,6 +58,17 @@ class EverywherePart(Part):
         """Return what composes bounds over boxes."""
         document = "gradcli.parts.everywhere.box_document"
         return {"BoxRange": f"{document}:compose_range", "BoxChecking": f"{document}:compose_checking"}
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return what writes bounds, proofs and regions as lines and rows."""
+        rows, own = "gradcli.parts.everywhere.box_rows", ("OnBox",)
+        return (
+            Renderer("plain", f"{rows}:plain", answers=own),
+            Renderer("csv", f"{rows}:csv_rows", answers=own),
+            Renderer("tsv", f"{rows}:csv_rows", answers=own),
+            Renderer("npy", f"{rows}:no_arrays", is_format=False, answers=own),
+            Renderer("npz", f"{rows}:no_arrays", is_format=False, answers=own),
+        )
 
 
 PART = EverywherePart()

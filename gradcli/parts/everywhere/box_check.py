@@ -12,13 +12,14 @@ from gradcli.arrays import Array
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError, InputError, LanguageError
 from gradcli.option_words import option
-from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, witness_points
+from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, joined, witness_points
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
+from gradcli.parts.everywhere.recordings import with_one_recording
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.judging import compare_numbers
-from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.questions.question import Inquiry
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
 from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionVerdict, Verdict
@@ -53,17 +54,34 @@ def checked_in_box(
         return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
 
 
-def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecking:
-    """Judge torch's numbers at every point of a box."""
+def searched_regions(inquiry: Inquiry, ranges: Mapping[str, str], rtol: float) -> JudgedRegions:
+    """Find where torch's numbers are proved in a box, box by box.
+
+    Raises:
+        GradcliError: A range makes no sense, or an operation has no rule on boxes.
+    """
+    with time_limit():
+        return _regions_of(moving_box(inquiry, ranges), rtol)
+
+
+def _regions_of(box: MovingBox, rtol: float) -> JudgedRegions:
     _ = box.function
     try:
-        passes = RoundedPasses(box)
+        parts = [(part, RoundedPasses(part)) for part in with_one_recording(box)]
     except NoRuleError as error:
         hint = f"check points of it: {option('random', '100')}"
         raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
     set_step("checking the box")
-    with part_limit(0.6 * _seconds()):
-        regions = RegionSearch(box, passes, rtol).run()
+    found = []
+    for part, passes in parts:
+        with part_limit(0.6 * _seconds() / len(parts)):
+            found.append(RegionSearch(part, passes, rtol).run())
+    return joined(found)
+
+
+def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecking:
+    """Judge torch's numbers at every point of a box."""
+    regions = _regions_of(box, rtol)
     set_step("judging witnesses")
     found = [_region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())]
     notes = (f"the halving was stopped, as {regions.stopped}",) if regions.stopped else ()
@@ -104,9 +122,7 @@ def _witnessed(box: MovingBox, region: BoxRegion, points: Array) -> BoxRegion:
 
 def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
     """Judge torch's numbers at a point: the verdict, with the number and the truth of the worst entry."""
-    question = box.question
-    values = {name: rounded(array, question.dtype) for name, array in box.arrays(at).items()}
-    there: Question = question.with_values(values)
+    there = box.question_at(at)
     judgement = compare_numbers(there, there.first_derivatives(), blames=False)
     worst = max(judgement.entries, key=lambda one: SEVERITY.index(one.verdict), default=None)
     if worst is None or worst.verdict == "agree":

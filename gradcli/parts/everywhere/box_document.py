@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
@@ -87,6 +88,18 @@ def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full
     if answer.regions:
         yield from _regions(answer, digits)
     yield from map(note, answer.notes)
+    yield doc.Note(line(doc.Styled(_conclusion(answer), "good" if answer.passed else "bad")))
+
+
+def _conclusion(answer: results.BoxChecking) -> str:
+    """Write the last line, as the exit code has it."""
+    if answer.passed:
+        return "passed" + (f" ({', '.join(answer.allowed)} allowed)" if answer.allowed else "")
+    counts = Counter(one.status for one in answer.proofs if one.status != "proved")
+    words = [f"{count} statement{'s' * (count > 1)} {status}" for status, count in counts.items()]
+    passing = ("proved", "near-zero", *answer.allowed)
+    words += [REGIONS[one.verdict][0].removeprefix("✗ ") for one in answer.regions if one.verdict not in passing]
+    return f"did not pass: {', '.join(words)}"
 
 
 REGIONS: Mapping[str, tuple[str, doc.Role]] = {

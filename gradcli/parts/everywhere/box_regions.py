@@ -173,6 +173,14 @@ class RegionSearch:
         return found
 
 
+def joined(parts: Sequence[JudgedRegions]) -> JudgedRegions:
+    """Join the regions of parts of a box."""
+    boxes = BoxSet.joined([one.boxes for one in parts])
+    verdicts = np.concatenate([one.verdicts for one in parts])
+    stopped = next((one.stopped for one in parts if one.stopped), "")
+    return JudgedRegions(boxes, verdicts, sum(one.evaluated for one in parts), stopped)
+
+
 def _truths(jet: Jet, at_middle: Jet, steps: Interval, count: int) -> list[Interval]:
     """Bound y and its derivatives, also by their changes from the middle where y is smooth."""
     size = jet.kinds.shape

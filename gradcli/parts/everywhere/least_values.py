@@ -153,11 +153,22 @@ class LeastValueSearch:
 
     def _result(self, waiting: BoxSet, stopped: str) -> LeastValue:
         every = BoxSet.joined([*self.done, waiting])
+        every = self._with_exact_points(every)
         left = every.take(every.bound <= self.found)
         bound = float(left.bound.min()) if len(left) else self.found
         if self.target is not None:
             left = waiting
         return LeastValue(bound, self.found, self.place, left, self.evaluated, stopped)
+
+    def _with_exact_points(self, boxes: BoxSet) -> BoxSet:
+        """Bound those boxes that are points by the value there, which is exact where numbers are."""
+        some = np.flatnonzero((boxes.low == boxes.high).all(axis=0) & (boxes.bound <= self.found))[:AT_ONCE]
+        if not len(some):
+            return boxes
+        bound = boxes.bound.copy()
+        value = self.quantity.jets(point(boxes.low[:, some]), is_second=False).value
+        bound[some] = np.maximum(bound[some], value.low)
+        return BoxSet(boxes.low, boxes.high, bound)
 
     # -- one step
 

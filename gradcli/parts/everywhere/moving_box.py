@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,7 @@ from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.scalars import ScalarProgram, in_numbers
-from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.bounds import NoRuleError
 
 MOST_MOVING = 8
@@ -88,6 +88,15 @@ class MovingBox:
             found[name] = np.asarray(numbers[first : first + atoms.size]).reshape(atoms.shape)
             first += atoms.size
         return found
+
+    def part(self, low: Array, high: Array) -> MovingBox:
+        """Return a smaller box, at whose middle the question is asked."""
+        return replace(self, low=low, high=high, question=self.question_at(low / 2 + high / 2))
+
+    def question_at(self, numbers: Array) -> Question:
+        """Ask at a point of the box."""
+        dtype = self.question.dtype
+        return self.question.with_values({name: rounded(a, dtype) for name, a in self.arrays(numbers).items()})
 
     @property
     def held(self) -> dict[str, Array]:

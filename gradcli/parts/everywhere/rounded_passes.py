@@ -21,7 +21,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.arrays import Array
-from gradcli.language.program.torch_passes import OF_Y
+from gradcli.language.program.torch_passes import OF_Y, TorchPasses
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.parts.everywhere.box_kinds import domain_of
 from gradcli.parts.everywhere.interval_functions import compile_interval
@@ -40,6 +40,7 @@ from gradcli.parts.everywhere.intervals import (
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.scalars import recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
+from gradcli.questions.question import Question
 from gradcli.reference.bounds import Mask, NoRuleError
 from gradcli.reference.deadline import require_time
 from gradcli.reference.rules import rule_of
@@ -102,6 +103,28 @@ class Rounded:
         return Rounded(self.exact.select(places), self.error[places], self.is_bad[places])
 
 
+def recorded_at(question: Question) -> TorchPasses:
+    """Record torch's passes at the point of a question.
+
+    Raises:
+        NoRuleError: They cannot be recorded.
+    """
+    at = question.point
+    inputs = {name: question.arrays[name] for name in at.source.names}
+    passes = at.passes and at.passes("back", at.source, inputs, tuple(question.wrt), question.dtype)
+    if passes is None:
+        raise NoRuleError("torch's passes cannot be recorded")
+    return passes
+
+
+def signature(passes: TorchPasses) -> str:
+    """Write passes as a text that is the same where torch runs the same operations on the same constants."""
+    names = {line.symbol: sympy.Symbol(f"l{n}") for n, line in enumerate(passes.program.lines)}
+    calls = [str(line.call.renamed(names)) for line in passes.program.lines]
+    ends = [str(names.get(one, one)) for one in (passes.value, *passes.results.values()) if one is not None]
+    return "\n".join((*calls, *ends))
+
+
 class RoundedPasses:
     """Torch's passes of a function, forward and back, on boxes.
 
@@ -113,12 +136,8 @@ class RoundedPasses:
     """
 
     def __init__(self, box: MovingBox) -> None:
-        question, point_of = box.question, box.question.point
-        inputs = {name: question.arrays[name] for name in point_of.source.names}
-        record = point_of.passes
-        passes = record and record("back", point_of.source, inputs, tuple(question.wrt), question.dtype)
-        if passes is None:
-            raise NoRuleError("torch's passes cannot be recorded")
+        question = box.question
+        passes = recorded_at(question)
         self.unit, self.smallest = UNITS[question.dtype], SMALLEST[question.dtype]
         self.largest = LARGEST[question.dtype]
         numbers = {**passes.inputs, **{seed: np.ones_like(passes.inputs[seed]) for seed in passes.seeds.values()}}
