@@ -6,6 +6,7 @@
 from collections.abc import Iterator
 
 from gradcli import Function
+from gradcli.parts.everywhere.box_document import outward
 from gradcli.results import BoxChecking, BoxRange
 from tests import generated
 
@@ -19,6 +20,9 @@ ACTIVATIONS = (
 
 KEPT = (("float64", 1e-12), ("float64", 1e-8), ("float32", 1e-4))
 """Formats and tolerances of the last columns: twelve, eight and four digits."""
+
+DIGITS = 5
+"""Digits of the bounds, which are rounded outward."""
 
 HEADER = """| function | least | slopes | rises | convex | float64: 12 digits | 8 digits | float32: 4 digits |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -41,8 +45,8 @@ def row(name: str) -> str:
     words = {"proved": "proved", "refuted": "no", "undecided": "open"}
     cells = [
         f"`{name}(x)`",
-        f"{y.low_found:.6g}",
-        f"{slope.low_found:.6g}..{slope.high_found:.6g}",
+        outward(y.low, DIGITS, is_upper=False),
+        f"{outward(slope.low, DIGITS, is_upper=False)}..{outward(slope.high, DIGITS, is_upper=True)}",
         *(words[one.status] for one in proved.proofs),
         *(", ".join(kept(function, dtype, rtol)) or "nowhere" for dtype, rtol in KEPT),
     ]
