@@ -241,7 +241,10 @@ class _Writer:
 
     def _lengths(self, a: Atoms, dim: object, shape: tuple[int, ...]) -> Atoms:
         rows = _rows(a, axes_of(a.shape, dim))
-        flat = [reduce(lambda p, q: self._emit("hypot", p, q), row, sympy.S.Zero) for row in rows]
+        flat = [
+            self._emit("abs", row[0]) if len(row) == 1 else reduce(lambda p, q: self._emit("hypot", p, q), row, *ends)
+            for row, ends in ((row, () if len(row) else (sympy.S.Zero,)) for row in rows)
+        ]
         return _array(flat, shape)
 
     def _scanned(self, call: Call, a: Atoms) -> Atoms:
