@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gradcli import Function
 from gradcli.parts.everywhere.box_document import outward
+from gradcli.questions.question import Dtype
 from gradcli.results import BoxChecking, BoxRange
 from tests import generated
 
@@ -18,7 +19,7 @@ ACTIVATIONS = (
     "relu leaky_relu elu selu gelu silu mish softplus sigmoid logsigmoid tanh softsign hardsigmoid hardswish".split()
 )
 
-KEPT = (("float64", 1e-12), ("float64", 1e-8), ("float32", 1e-4))
+KEPT: tuple[tuple[Dtype, float], ...] = (("float64", 1e-12), ("float64", 1e-8), ("float32", 1e-4))
 """Formats and tolerances of the last columns: twelve, eight and four digits."""
 
 DIGITS = 5
@@ -53,7 +54,7 @@ def row(name: str) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def kept(function: Function, dtype: str, rtol: float) -> Iterator[str]:
+def kept(function: Function, dtype: Dtype, rtol: float) -> Iterator[str]:
     """Name the stretches of the range in which torch's numbers are proved, but for slivers."""
     from gradcli.parts.everywhere.box_check import searched_regions
 

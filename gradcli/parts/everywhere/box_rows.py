@@ -37,8 +37,8 @@ def csv_rows(answer: results.OnBox, shown: Appearance) -> Iterator[str]:
         case results.BoxChecking(proofs=proofs) if proofs:
             yield from table_text(["statement", "status"], ([one.statement, one.status] for one in proofs), shown)
         case results.BoxChecking(regions=regions):
-            names = [*regions[0].low] if regions else []
-            header = ["verdict", "share", *(f"{name}_{end}" for name in names for end in ("low", "high"))]
+            sides = [*regions[0].low] if regions else []
+            header = ["verdict", "share", *(f"{name}_{end}" for name in sides for end in ("low", "high"))]
             yield from table_text(header, (_row(one) for one in regions), shown)
 
 
