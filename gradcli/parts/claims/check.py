@@ -108,7 +108,7 @@ def check(
             "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
         }  # fmt: skip
         given = tuple(name for name, one in of_points.items() if one not in (None, False))
-        return _in_box(self._asked(at, **options), box or {}, prove, rtol, allow, given)
+        return _in_box(self._asked(self._starting(at, box, None), **options), box or {}, prove, rtol, allow, given)
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)

@@ -10,6 +10,7 @@ bounded_quantities               y, a derivative, or an expression of them, as a
 box_sets                         grids and halves of boxes
 least_values                     branch and bound for the least value
 zeros                            zeros of y or of its gradient, with existence
+stopping                         when a search ends early: its time, an interrupt
 held_kinds                       kinks, jumps, poles and edges that a box may hold
 moving_box                       a question on a box
 box_statements                   statements on y and its derivatives, as numbers that are to be positive

@@ -17,6 +17,7 @@ from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_one_recording
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses
+from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.question import Inquiry
@@ -46,11 +47,12 @@ def checked_in_box(
     if statements is not None and not texts:
         statement = option("prove", '"dy/dx >= 0"')
         raise InputError("the statement is empty", hint=f"write {statement}")
-    with time_limit():
+    with time_limit(), interruptible():
         if texts:
             set_step("proving")
             proofs = proofs_of(texts, box, _seconds())
-            return _answer(box, allowed, sum(one.boxes for one in proofs), proofs=tuple(proofs))
+            notes = box.remarks
+            return _answer(box, allowed, sum(one.boxes for one in proofs), proofs=tuple(proofs), notes=notes)
         return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
 
 
@@ -66,6 +68,10 @@ def searched_regions(inquiry: Inquiry, ranges: Mapping[str, str], rtol: float) -
 
 def _regions_of(box: MovingBox, rtol: float) -> JudgedRegions:
     _ = box.function
+    if box.question.recording is not None:
+        message = "what the backward pass of code computes is known at points, not in a box"
+        hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
+        raise LanguageError(message, hint=hint)
     try:
         parts = [(part, RoundedPasses(part)) for part in with_one_recording(box)]
     except NoRuleError as error:
@@ -84,7 +90,7 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     regions = _regions_of(box, rtol)
     set_step("judging witnesses")
     found = [_region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())]
-    notes = (f"the halving was stopped, as {regions.stopped}",) if regions.stopped else ()
+    notes = (f"the halving was stopped {regions.stopped}",) if regions.stopped else ()
     ordered = tuple(sorted(found, key=lambda one: -one.share))
     return _answer(box, allowed, regions.evaluated, regions=ordered, rtol=rtol, notes=notes)
 

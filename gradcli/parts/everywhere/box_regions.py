@@ -22,8 +22,9 @@ from gradcli.parts.everywhere.intervals import Interval, add, meet, multiply, po
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.rounded_passes import Rounded, RoundedPasses
+from gradcli.parts.everywhere.stopping import must_stop
 from gradcli.reference.bounds import Mask
-from gradcli.reference.deadline import OverTimeError, is_over_time
+from gradcli.reference.deadline import OverTimeError
 from gradcli.results import RegionVerdict
 
 PIECES = {1: 256, 2: 32, 3: 10}
@@ -99,12 +100,12 @@ class RegionSearch:
         for level in range(LEVELS + 1):
             try:
                 labels, is_final = self._judged(waiting, level)
-            except (OverTimeError, KeyboardInterrupt):
+            except OverTimeError:
                 labels, is_final = np.full(len(waiting), "open", object), np.ones(len(waiting), bool)
-                stopped = "the time is over"
-            is_last = level == LEVELS or is_over_time() or 2 * int((~is_final).sum()) > MOST_AT_ONCE
+                stopped = "over the time limit"
+            is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > MOST_AT_ONCE
             if is_last and not is_final.all() and not stopped:
-                stopped = "the time is over" if is_over_time() else "there are too many boxes"
+                stopped = must_stop() or "as there are too many boxes"
             is_final = is_final | is_last
             done.append(waiting.take(is_final))
             verdicts.append(labels[is_final])

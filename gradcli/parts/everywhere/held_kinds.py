@@ -8,7 +8,7 @@ from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import first_grid, halves
-from gradcli.reference.deadline import is_over_time
+from gradcli.parts.everywhere.stopping import must_stop
 
 MOST_AT_ONCE = 4096
 """Boxes from which on what they may hold is halved no more."""
@@ -40,7 +40,7 @@ def held_kinds(function: BoxQuantity, low: Array, high: Array) -> int:
             return found
         width = (boxes.high - boxes.low) / np.maximum(high - low, 1e-300)[:, None]
         is_narrow = (width <= NARROW).all(axis=0)
-        if len(boxes) > MOST_AT_ONCE or is_over_time():
+        if len(boxes) > MOST_AT_ONCE or must_stop():
             is_narrow = np.ones(len(boxes), bool)
         found |= int(np.bitwise_or.reduce(left[is_narrow], initial=0))
         rest = ~is_narrow & (left & ~found != 0)

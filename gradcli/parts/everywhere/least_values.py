@@ -23,8 +23,9 @@ from gradcli.parts.everywhere.box_kinds import BROKEN, BoxKind
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract, whole_power
 from gradcli.parts.everywhere.jets import Jet
+from gradcli.parts.everywhere.stopping import must_stop
 from gradcli.reference.bounds import Mask
-from gradcli.reference.deadline import OverTimeError, is_over_time
+from gradcli.reference.deadline import OverTimeError
 
 AT_ONCE = 4096
 """Boxes that are evaluated at once."""
@@ -108,23 +109,21 @@ class LeastValueSearch:
     @np.errstate(all="ignore")  # what is beyond float64 has no end there
     def run(self, boxes: BoxSet | None = None) -> LeastValue:
         """LeastValueSearch the range, or some boxes of it."""
-        waiting, stopped = first_grid(self.low, self.high) if boxes is None else boxes, ""
+        waiting, stopped, reason = first_grid(self.low, self.high) if boxes is None else boxes, "", ""
         end = time.monotonic() + self.seconds
         try:
             self._look_at_corners()
             while len(waiting := self._open(waiting)):
                 if self._is_refuted():
                     break
-                if self.evaluated >= self.most or time.monotonic() > end or is_over_time():
-                    stopped = f"after {self.evaluated:,} boxes"
+                if self.evaluated >= self.most or time.monotonic() > end or (reason := must_stop()):
+                    stopped = reason or f"after {self.evaluated:,} boxes"
                     break
                 order = np.argsort(waiting.bound, kind="stable")
                 now, later = waiting.take(order[:AT_ONCE]), waiting.take(order[AT_ONCE:])
                 waiting = BoxSet.joined([self._step(now), later])
         except OverTimeError:
             stopped = "over the time limit"
-        except KeyboardInterrupt:
-            stopped = "interrupted"
         return self._result(waiting, stopped)
 
     def _look_at_corners(self) -> None:

@@ -23,6 +23,9 @@ from gradcli.reference.bounds import NoRuleError
 MOST_MOVING = 8
 """Most numbers that move."""
 
+OF_RECORDING = "this is of the formula that was recorded of the code at one point"
+"""Remark on a function of Python."""
+
 
 @dataclass(frozen=True)
 class MovingBox:
@@ -76,6 +79,11 @@ class MovingBox:
             places = np.ndindex(*atoms.shape)
             found += [Element(name, at) if atoms.shape else Named(name) for at in places]
         return found
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Remarks on what is bounded: of code, the formula that was recorded at one point."""
+        return () if self.question.recording is None else (OF_RECORDING,)
 
     def by_name(self, numbers: Array) -> dict[str, float]:
         """Map the names to numbers."""

@@ -17,9 +17,10 @@ from gradcli.parts.everywhere.intervals import Interval, add, multiply, point
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.least_values import AT_ONCE, MOST_BOXES, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.stopping import must_stop
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.bounds import Mask
-from gradcli.reference.deadline import OverTimeError, is_over_time, part_limit
+from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.results import BoxProof
 
 WITHOUT_VALUE = int(BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE)
@@ -108,8 +109,8 @@ def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
     quantity, reason = box.quantity(), ""
     try:
         while len(boxes):
-            if evaluated > MOST_BOXES or is_over_time():
-                reason = f"stopped after {evaluated:,} boxes"
+            if evaluated > MOST_BOXES or (reason := must_stop()):
+                reason = f"stopped {reason or f'after {evaluated:,} boxes'}"
                 break
             now, later = boxes.take(slice(0, AT_ONCE)), boxes.take(slice(AT_ONCE, None))
             evaluated += len(now)
@@ -124,8 +125,8 @@ def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
             rest = rest.take(~is_done)
             width = (rest.high - rest.low) / np.maximum(box.high - box.low, 1e-300)[:, None]
             boxes = BoxSet.joined([halves(rest, np.argmax(width, axis=0)), later]) if len(rest) else later
-    except (OverTimeError, KeyboardInterrupt):
-        reason = "the time is over"
+    except OverTimeError:
+        reason = "stopped over the time limit"
     left = BoxSet.joined([*narrow, boxes])
     if not len(left):
         return BoxProof(text, "proved", evaluated)

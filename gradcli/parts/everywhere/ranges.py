@@ -20,6 +20,7 @@ from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValue, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.scalars import in_numbers
+from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.parts.everywhere.zeros import System, ZeroBox
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.parsed_text import Inputs, ParsedText
@@ -60,8 +61,8 @@ def range_over(
     tolerance = TOLERANCE if tol is None else tol
     if not (np.isfinite(tolerance) and tolerance > 0):
         raise InputError(f"{option('tol', str(tol))} is not a tolerance", hint="a tolerance is a number above 0")
-    moving = moving_box(self._asked(at), box or {})
-    with time_limit():
+    moving = moving_box(self._asked(self._starting(at, box, None)), box or {})
+    with time_limit(), interruptible():
         return _Bounding(moving, tolerance).answer(zeros=zeros)
 
 
@@ -102,7 +103,7 @@ class _Bounding:
             lipschitz=self._lipschitz(bounds[1:]) if is_continuous else {},
             places=tuple(places),
             held=words_of(kinds),
-            notes=tuple(dict.fromkeys(self.stopped)),
+            notes=(*moving.remarks, *dict.fromkeys(self.stopped)),
             warnings=question.program.warnings,
         )
 

@@ -19,8 +19,9 @@ from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, reciprocal, subtract
 from gradcli.parts.everywhere.jets import Jet
+from gradcli.parts.everywhere.stopping import must_stop
 from gradcli.reference.bounds import Mask
-from gradcli.reference.deadline import OverTimeError, is_over_time
+from gradcli.reference.deadline import OverTimeError
 
 AT_ONCE = 2048
 """Boxes that are evaluated at once."""
@@ -99,11 +100,11 @@ class System:
     def find(self, low: Array, high: Array) -> Zeros:
         """Find the zeros in a box."""
         waiting, found, rest = first_grid(low, high), list[ZeroBox](), list[BoxSet]()
-        evaluated, stopped, end = 0, "", time.monotonic() + SECONDS
+        evaluated, stopped, reason, end = 0, "", "", time.monotonic() + SECONDS
         try:
             while len(waiting):
-                if evaluated >= MOST_BOXES or time.monotonic() > end or is_over_time():
-                    stopped = f"after {evaluated:,} boxes"
+                if evaluated >= MOST_BOXES or time.monotonic() > end or (reason := must_stop()):
+                    stopped = reason or f"after {evaluated:,} boxes"
                     break
                 now, later = waiting.take(slice(0, AT_ONCE)), waiting.take(slice(AT_ONCE, None))
                 evaluated += len(now)
@@ -111,8 +112,8 @@ class System:
                 found += sure
                 rest.append(narrow)
                 waiting = BoxSet.joined([left, later])
-        except (OverTimeError, KeyboardInterrupt):
-            stopped = "interrupted"
+        except OverTimeError:
+            stopped = "over the time limit"
         rest = [self._unproved(one, found) for one in [*rest, waiting] if len(one)]
         clusters = BoxSet.joined(rest).clusters() if rest else []
         found += [self._judged(box) for box in clusters]

@@ -1,6 +1,9 @@
 """Bounds, extremes, Lipschitz constants and zeros over a box."""
 
 import math
+import signal
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from gradcli.parts.everywhere.intervals import Interval
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValueSearch
 from gradcli.parts.everywhere.scalars import in_numbers
+from gradcli.parts.everywhere.stopping import INTERRUPTED, interruptible, must_stop
 from gradcli.results import BoxPlace, BoxRange
 from tests.parts.everywhere.published_minima import PUBLISHED, Published
 
@@ -182,3 +186,42 @@ def test_what_has_no_range_is_refused(text: str, options: dict[str, object], wor
     """In words."""
     with pytest.raises(GradcliError, match=words):
         Function(text).range(**options)  # type: ignore[arg-type]
+
+
+def test_an_interrupt_ends_the_searches_and_another_one_the_process() -> None:
+    """In a process that interrupts would end; what is proved so far is answered."""
+    ended = list[int]()
+    before = signal.signal(signal.SIGINT, lambda number, frame: ended.append(number))
+    try:
+        with interruptible():
+            assert must_stop() == ""
+            signal.raise_signal(signal.SIGINT)
+            assert (must_stop(), ended) == (INTERRUPTED, [])
+            found = LeastValueSearch(BoxQuantity(_sine()), np.array([0.0]), np.array([9.0])).run()
+            assert (found.stopped, found.bound) == (INTERRUPTED, -np.inf)
+            signal.raise_signal(signal.SIGINT)
+            assert ended == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _sine() -> Evaluator:
+    return Evaluator(in_numbers(parse("sin(x)"), {"x": np.array(0.5)}, ("x",)))
+
+
+@pytest.mark.part("running")
+def test_a_function_of_python_has_a_range(tmp_path: Path) -> None:
+    """By its formula; one that decides by values has another formula elsewhere, and is refused."""
+    file = tmp_path / "own.py"
+    text = "def f(x):\n    return x.tanh() * x\n\ndef g(x):\n    return x**2 if x > 0 else -x\n"
+    _ = file.write_text(text, encoding="utf-8")
+    import gradcli
+    from gradcli.cli.commands import function_named
+
+    found: Any = function_named(f"{file}::f")
+    assert found.ask("range", {"box": {"x": "-2..2"}}).bounds[0].low == 0
+    with pytest.raises(gradcli.GradcliError, match="backward pass of code"):
+        found.ask("check", {"box": {"x": "-2..2"}})
+    other: Any = function_named(f"{file}::g")
+    with pytest.raises(gradcli.GradcliError, match="values decide"):
+        other.ask("range", {"box": {"x": "1..2"}})
