@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import TOLERANCE
-from gradcli.errors import GradcliError, InputError, LanguageError
+from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, joined, witness_points
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
@@ -28,6 +29,9 @@ from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionVe
 MOST_TRIED = 9
 """Points of a region that are judged, to find a witness."""
 
+UNDEFINED, WITHOUT_VALUE = "undefined", ("pole", "edge", "outside")
+"""Verdict of a point that has no derivative there, and those of regions that may be so."""
+
 FOUND: Mapping[Verdict, RegionVerdict] = {"inaccurate": "inaccurate", "nan-trap": "nan-trap"}
 """Verdicts on a region by those of a witness in it, where the region may hold nothing else."""
 
@@ -42,6 +46,7 @@ def checked_in_box(
     """
     if rtol is not None and not (math.isfinite(rtol) and rtol > 0):
         raise InputError(f"{option('rtol', str(rtol))} is no tolerance in a box", hint="it is a number above 0")
+    allowed = _passing(allowed)
     box = moving_box(inquiry, ranges)
     texts = [text.strip() for text in (statements or "").replace("\n", ";").split(";") if text.strip()]
     if statements is not None and not texts:
@@ -72,6 +77,8 @@ def _regions_of(box: MovingBox, rtol: float) -> JudgedRegions:
         message = "what the backward pass of code computes is known at points, not in a box"
         hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
         raise LanguageError(message, hint=hint)
+    if box.question.device != "cpu":
+        raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
     try:
         parts = [(part, RoundedPasses(part)) for part in with_one_recording(box)]
     except NoRuleError as error:
@@ -135,6 +142,20 @@ def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
         return judgement.check.verdict, ""
     truth = "" if worst.reference is None else f", truth {worst.reference:.6g}"
     return judgement.check.verdict, f"torch {worst.torch}{truth}"
+
+
+def _passing(allowed: Sequence[str]) -> tuple[str, ...]:
+    """Return the verdicts on regions that pass: `undefined` is a pole, an edge, or outside of the domain.
+
+    Raises:
+        InputError: One is no verdict on a region, or means that a number is wrong.
+    """
+    known = [one for one in get_args(RegionVerdict) if one not in ("proved", "near-zero")]
+    for name in allowed:
+        if name not in (*known, UNDEFINED):
+            hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
+            raise InputError(f"{option('allow')} names '{name}', which is no verdict on a region", hint=hint)
+    return tuple(one for name in allowed for one in (WITHOUT_VALUE if name == UNDEFINED else (name,)))
 
 
 def _seconds() -> float:

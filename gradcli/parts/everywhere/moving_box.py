@@ -138,7 +138,7 @@ def moving_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> MovingBox:
     if not ends or math.prod(question.shape) != 1:
         raise InputError("no variable of the function moves", hint="give the range of one that it has")
     low, high = (np.concatenate([np.ravel(pair[k]).astype(float) for pair in ends.values()]) for k in (0, 1))
-    return MovingBox(question, {name: named[name] for name in ends}, low, high)
+    return MovingBox(replace(question, wrt=tuple(ends)), {name: named[name] for name in ends}, low, high)
 
 
 def _no_rule(error: NoRuleError) -> LanguageError:

@@ -51,6 +51,9 @@ def test_kinks_may_be_allowed() -> None:
     """As of a point."""
     assert Function("relu(x)").check(box={"x": "-1..1"}, allow=["kink"]).passed
     assert not Function("relu(x)").check(box={"x": "-1..1"}).passed
+    assert Function("1/x").check(box={"x": "0..1"}, allow=["undefined"]).passed
+    with pytest.raises(GradcliError, match="no verdict on a region"):
+        Function("relu(x)").check(box={"x": "-1..1"}, allow=["kinks"])  # type: ignore[list-item]
 
 
 def test_lost_digits_are_called_so_by_a_witness() -> None:
