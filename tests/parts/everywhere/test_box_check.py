@@ -1,11 +1,19 @@
 """Every point of a box: what is proved of torch's numbers, and what the rest holds, with a witness."""
 
+import random
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
+from mpmath import mp
 
 from gradcli import Function
 from gradcli.errors import GradcliError
+from gradcli.parts.everywhere.box_check import searched_regions
+from gradcli.questions.question import Dtype
 from gradcli.results import BoxChecking, BoxRegion
+from tests.parts.everywhere.truths_on_boxes import composed, difference
 
 
 def _regions(text: str, allow: tuple[str, ...] = (), rtol: float | None = None, **ranges: str) -> dict[str, BoxRegion]:
@@ -107,3 +115,54 @@ def test_what_has_no_bound_of_its_rounding_is_refused(text: str, words: str) -> 
     """And points of it can be checked."""
     with pytest.raises(GradcliError, match=words):
         Function(text).check(box={"x": "1..2"})
+
+
+def _counterexamples(draw: random.Random, dtype: Dtype, points: int) -> Iterator[str | None]:
+    """Draw a function of x, and points of what is proved of it: yield None for each that holds, else what fails."""
+    case, y, rtol = composed(draw, draw.randint(1, 3)), 0.7, {"float64": 1e-9, "float32": 1e-4}[dtype]
+    asked = Function(case.text)._asked({"y": y}, dtype=dtype)
+    try:
+        regions = searched_regions(asked, {"x": "-3..3"}, rtol)
+    except GradcliError:
+        return
+    places = [n for n, verdict in enumerate(regions.verdicts) if verdict == "proved"]
+    kind = np.dtype(dtype).type
+    exact_y = mp.mpf(float(kind(y)))
+
+    def truth(at: Any) -> Any:
+        return case.truth(at, exact_y)
+
+    for n in draw.sample(places, min(points, len(places))):
+        low, high = float(regions.boxes.low[0, n]), float(regions.boxes.high[0, n])
+        x = kind(draw.uniform(low, high))
+        if not low <= float(x) <= high:
+            continue
+        answer = Function(case.text).vjp({"x": x, "y": kind(y)}, 1, wrt=["x"], dtype=dtype, check=False)
+        slope = difference(truth, [mp.mpf(float(x))], (1,))
+        found = (float(answer.value), truth(mp.mpf(float(x)))), (float(answer.vjp["x"]), slope)
+        for number, own in found:
+            is_right = own is None or abs(mp.mpf(number) - own) <= rtol * abs(own) * (1 + 1e-9)
+            yield None if is_right else f"{case.text} in {dtype} at {x!r}: torch {number}, truth {mp.nstr(own, 17)}"
+
+
+def _sampled(seed: int, count: int, points: int) -> list[str | None]:
+    draw = random.Random(seed)
+    dtypes: tuple[Dtype, ...] = ("float64", "float32")
+    with mp.workdps(50):
+        return [one for n in range(count) for one in _counterexamples(draw, dtypes[n % 2], points)]
+
+
+def test_nothing_is_proved_of_torch_that_a_point_refutes() -> None:
+    """Of random functions; many in the thorough run."""
+    found = _sampled(7, 4, 8)
+    assert len(found) > 20
+    assert set(found) == {None}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(10))
+def test_nothing_is_proved_of_torch_that_a_point_refutes_of_many_functions(seed: int) -> None:
+    """Twenty functions each, in both formats."""
+    found = _sampled(100 + seed, 20, 20)
+    assert len(found) > 100
+    assert set(found) == {None}
