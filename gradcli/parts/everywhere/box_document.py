@@ -129,7 +129,7 @@ def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.No
             at = ", ".join(f"{name} = {in_digits(number)}" for name, number in one.at.items())
             witness = f"{at}: {one.found}" + (f" ({one.note})" if one.note else "")
         rows.append(lines(doc.Styled(words, role), _share(one), "\n".join(where), witness))
-    yield doc.Table(lines("verdict", "share", f"within ({answer.boxes:,} boxes)", "witness"), tuple(rows))
+    yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
     yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
 
 
@@ -149,7 +149,12 @@ def _outcome(proof: results.BoxProof) -> str:
         return f" at {where}{note_}"
     if proof.status == "undecided":
         return f": {proof.left:.2g} of the box is left{note_}"
-    return f" ({proof.boxes:,} box{'es' * (proof.boxes != 1)}{note_})"
+    return f" ({count(proof.boxes)}{note_})"
+
+
+def count(boxes: int) -> str:
+    """Write a number of boxes."""
+    return f"{boxes:,} box{'es' * (boxes != 1)}"
 
 
 def _head(answer: results.OnBox) -> Iterator[doc.Node]:

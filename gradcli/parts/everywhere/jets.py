@@ -16,6 +16,7 @@ from functools import reduce
 from itertools import combinations_with_replacement
 
 import numpy as np
+import sympy
 
 from gradcli.language.program.wengert import Atom, Call, Line, needed
 from gradcli.parts.everywhere.box_kinds import BROKEN, ROUGH, BoxKind, Kinds, kinds_of
@@ -135,7 +136,13 @@ class Evaluator:
     @staticmethod
     def jet_of(known: Mapping[Atom, Jet], atom: Atom) -> Jet:
         """Return the jet of a line, a variable or a number."""
-        return known[atom] if atom in known else constant(compile_interval(atom)({}))
+        if atom in known:
+            return known[atom]
+        found = constant(compile_interval(atom)({}))
+        if atom.is_finite is False or atom is sympy.nan:  # there is no number to compute with
+            kind = BoxKind.OUTSIDE if atom is sympy.nan else BoxKind.EDGE
+            return Jet(found.value, {}, {}, np.asarray(int(kind)))
+        return found
 
     def jet_of_line(self, line: Line, operands: Sequence[Jet], *, is_second: bool = True) -> Jet:
         """Apply the operation of a line to jets."""
@@ -281,7 +288,9 @@ def _compared(call: Call, operands: Sequence[Jet]) -> Jet:
     """Compare: the result jumps where the two may be equal and one of them moves."""
     a, b = operands
     found = compared(a.value, b.value, call.op.sense)
-    kinds = (a.kinds | b.kinds) & ~int(BoxKind.KINK | BoxKind.JUMP)
+    lost = int(BoxKind.KINK | BoxKind.JUMP)
+    with_infinity = lost | int(BoxKind.EDGE)  # which numbers may be compared with
+    kinds = a.kinds & ~(lost if a.slopes else with_infinity) | b.kinds & ~(lost if b.slopes else with_infinity)
     if call.operands[0] == call.operands[1]:
         return Jet(point(float(0 in call.op.sense)), {}, {}, kinds)
     may_be_equal = (a.value.low <= b.value.high) & (b.value.low <= a.value.high)

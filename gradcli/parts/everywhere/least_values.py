@@ -45,6 +45,9 @@ MOST_SECOND = 6
 MOST_CORNERS = 256
 """Corners of the range at which a search begins."""
 
+MOST_WITHOUT_VALUE = 20_000
+"""Boxes after which a search ends that has not found any value."""
+
 HOPELESS = 2.0**-48
 """Part of a range from whose width down a box without a bound is halved no more."""
 
@@ -116,7 +119,8 @@ class LeastValueSearch:
             while len(waiting := self._open(waiting)):
                 if self._is_refuted():
                     break
-                if self.evaluated >= self.most or time.monotonic() > end or (reason := must_stop()):
+                most = self.most if np.isfinite(self.found) else min(self.most, MOST_WITHOUT_VALUE)
+                if self.evaluated >= most or time.monotonic() > end or (reason := must_stop()):
                     stopped = reason or f"after {self.evaluated:,} boxes"
                     break
                 order = np.argsort(waiting.bound, kind="stable")

@@ -66,6 +66,10 @@ def range_over(
         return _Bounding(moving, tolerance).answer(zeros=zeros)
 
 
+def _are_bounded(bounds: Sequence[BoxBounds]) -> bool:
+    return all(np.isfinite(one.low) and np.isfinite(one.high) for one in bounds)
+
+
 class _Bounding:
     """Searches for all bounds of a box, each with a share of the time."""
 
@@ -100,7 +104,7 @@ class _Bounding:
             output=y,
             boxes=self.boxes,
             bounds=tuple(bounds),
-            lipschitz=self._lipschitz(bounds[1:]) if is_continuous else {},
+            lipschitz=self._lipschitz(bounds[1:]) if is_continuous and _are_bounded(bounds[1:]) else {},
             places=tuple(places),
             held=words_of(kinds),
             notes=(*moving.remarks, *dict.fromkeys(self.stopped)),

@@ -225,3 +225,10 @@ def test_a_function_of_python_has_a_range(tmp_path: Path) -> None:
     other: Any = function_named(f"{file}::g")
     with pytest.raises(gradcli.GradcliError, match="values decide"):
         other.ask("range", {"box": {"x": "1..2"}})
+
+
+@pytest.mark.parametrize("text", ["nan*x", "x + nan", "inf*x", "x - inf"])
+def test_what_is_no_number_is_nowhere_found(text: str) -> None:
+    """Nothing is said to be there, at 0 either, where torch has nan or infinity."""
+    found = _range(text, x="0..1").bounds[0]
+    assert (found.low_found, found.high_found) == (np.inf, -np.inf)
