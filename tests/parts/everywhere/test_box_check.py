@@ -13,7 +13,7 @@ from gradcli.errors import GradcliError
 from gradcli.parts.everywhere.box_check import searched_regions
 from gradcli.questions.question import Dtype
 from gradcli.results import BoxChecking, BoxRegion
-from tests.parts.everywhere.truths_on_boxes import composed, difference
+from tests.parts.everywhere.truths_on_boxes import composed
 
 
 def _regions(text: str, allow: tuple[str, ...] = (), rtol: float | None = None, **ranges: str) -> dict[str, BoxRegion]:
@@ -135,20 +135,21 @@ def _counterexamples(draw: random.Random, dtype: Dtype, points: int) -> Iterator
     for n in draw.sample(places, min(points, len(places))):
         low, high = float(regions.boxes.low[0, n]), float(regions.boxes.high[0, n])
         x = kind(draw.uniform(low, high))
-        if not low <= float(x) <= high:
+        if not low <= float(x) <= high or abs(float(x)) < 1e-20:  # where a difference needs more digits
             continue
         answer = Function(case.text).vjp({"x": x, "y": kind(y)}, 1, wrt=["x"], dtype=dtype, check=False)
-        slope = difference(truth, [mp.mpf(float(x))], (1,))
+        step = mp.mpf(10) ** -40 * abs(mp.mpf(float(x)))  # what is proved has no kink there
+        slope = (truth(float(x) + step) - truth(float(x) - step)) / (2 * step)
         found = (float(answer.value), truth(mp.mpf(float(x)))), (float(answer.vjp["x"]), slope)
         for number, own in found:
-            is_right = own is None or abs(mp.mpf(number) - own) <= rtol * abs(own) * (1 + 1e-9)
+            is_right = abs(mp.mpf(number) - own) <= rtol * abs(own) * (1 + 1e-9)
             yield None if is_right else f"{case.text} in {dtype} at {x!r}: torch {number}, truth {mp.nstr(own, 17)}"
 
 
 def _sampled(seed: int, count: int, points: int) -> list[str | None]:
     draw = random.Random(seed)
     dtypes: tuple[Dtype, ...] = ("float64", "float32")
-    with mp.workdps(50):
+    with mp.workdps(120):
         return [one for n in range(count) for one in _counterexamples(draw, dtypes[n % 2], points)]
 
 
