@@ -47,6 +47,7 @@ NEEDS = {
     "running": r"\Agradcli \w+ \S+\.py::",
     "closed_forms": r"^for numbers, add --at",
     "improve": r"^better: ",
+    "everywhere": r"\Agradcli check (?!.*--random).*--in ",
     "claims": r"\(proved\)|^│ ∇",
     "figures": r"\.(?:svg|png|pdf)\b",
     "pages": r"--format (?:latex|markdown|html)|\.(?:md|tex|html)\b",

@@ -39,6 +39,8 @@ ANSWERS: Mapping[str, type[Record]] = {
     "plot of two variables": results.PlotMap,
     "improve": results.Improvement,
     "code": results.Source,
+    "range": results.BoxRange,
+    "check of a box": results.BoxChecking,
 }
 """The class of each answer that is one object."""
 
@@ -59,6 +61,10 @@ PARTS = {
     "marks": results.Mark,
     "spans": results.MarkedRange,
     "tangents": results.Tangent,
+    "bounds": results.BoxBounds,
+    "proofs": results.BoxProof,
+    "regions": results.BoxRegion,
+    "places": results.BoxPlace,
     "strips": results.Strip,
     "before and after": results.BitsLost,
     "functions": results.FunctionEntry,

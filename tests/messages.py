@@ -37,6 +37,7 @@ TOPICS = {
     "Formulas without values": ("parts/closed_forms",),
     "Your own functions and scripts": ("parts/running", "recording"),
     "Explanations, graphs and scripts that are written": ("parts/explain", "parts/code"),
+    "Boxes": ("parts/everywhere",),
     "Pictures and better forms": ("parts/plot", "parts/figures", "parts/improve", "parts/pages"),
     "Files of values": ("files",),
     "Tables and many points": ("parts/tables",),

@@ -46,6 +46,8 @@ LIMITS = {
     "nodes of a graph in DOT or JSON": "report.wording.MAX_NODES",
     "nodes of a graph as a picture": "parts.explain.graph_drawings.MOST_BOXES",
     "curves of one plot": "parts.plot.plot.MOST_CURVES",
+    "numbers that move in a box": "parts.everywhere.moving_box.MOST_MOVING",
+    "operations of a function on a box": "parts.everywhere.scalars.MOST_LINES",
     "operations of a function as a script": "parts.code.code.MAX_SCRIPT_LINES",
     "numbers without a rule in a script": "parts.code.self_writing.MAX_WRITTEN",
     "numbers of a variable with a range in `improve`": "parts.improve.improve.ELEMENTS",

@@ -135,11 +135,11 @@ def output(
         exit_zero: Whether it passes whatever the check found.
     """
     from gradcli.report.wording import of_sample
-    from gradcli.results import Checking, Improvement
+    from gradcli.results import BoxChecking, Checking, Improvement
 
     check = getattr(answer, "check", None)
     passed = passes(check, strict=strict, require_all=require_all)
-    passed = answer.passed if isinstance(answer, Checking | Improvement) else passed
+    passed = answer.passed if isinstance(answer, BoxChecking | Checking | Improvement) else passed
     is_asked = strict or require_all or isinstance(answer, Checking)
     return Output(answer, shown, passed or exit_zero, of_sample(check) if is_asked else "")
 

@@ -10,7 +10,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PAGES = (
-    *("tour", "python", "nan", "verdicts", "words", "language", "pictures", "code", "gradcheck", "coming-from"),
+    *(
+        "tour",
+        "python",
+        "nan",
+        "verdicts",
+        "words",
+        "language",
+        "pictures",
+        "everywhere",
+        "code",
+        "gradcheck",
+        "coming-from",
+    ),
     *("scripting", "json", "large-tables", "warm", "settings", "limits", "messages", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""

@@ -8,6 +8,7 @@ typed_function   `Function` with the methods of all parts, for type checkers
 claims           proofs and refutations of derivatives that somebody states
 improve          why a number lost digits, and a form that loses fewer
 plot             a function and its derivative as curves
+everywhere       bounds and verdicts in a whole box, and proofs of inequalities
 explain          the chain rule step by step, and the backward graph
 code             scripts that compute the same
 running          functions and scripts of Python, run and recorded
@@ -35,6 +36,7 @@ PARTS = (
     "gradcli.parts.claims",
     "gradcli.parts.improve",
     "gradcli.parts.plot",
+    "gradcli.parts.everywhere",
     "gradcli.parts.figures",
     "gradcli.parts.explain",
     "gradcli.parts.code",

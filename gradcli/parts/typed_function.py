@@ -25,7 +25,8 @@ from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.question import Dtype
 
 __all__ = [
-    "code", "eval", "explain", "grad", "graph", "hessian", "hvp", "improve", "jacobian", "jvp", "map", "plot", "vjp",
+    "code", "eval", "explain", "grad", "graph", "hessian", "hvp", "improve", "jacobian", "jvp", "map", "plot", "range",
+    "vjp",
 ]
 
 Names = str | Sequence[str] | None
@@ -124,7 +125,8 @@ class TypedFunction(function.Function):
         self, at: Inputs | None = None, v: Value | None = None, *more: Value, rtol: float | None = None,
         atol: float | None = None, claim: Claims = None, expect: Mapping[str, Value] | Value | None = None,
         assume: Mapping[str, str] | str | None = None, shape: Shapes = None, random: int | None = None,
-        box: Ranges = None, seed: int = 0, allow: results.Allowed | Sequence[results.Allowed] = (),
+        box: Ranges = None, prove: str | None = None, seed: int = 0,
+        allow: results.Allowed | Sequence[results.Allowed] = (),
         strict: bool = False, require_all: bool = False, differences: bool = False, forward: bool = False,
         order: Literal[1, 2] = 1, batched: bool = False, numbers_of: ParsedText | None = None, wrt: Names = None,
         dtype: DtypeLike = None, device: DeviceLike = None, out: Out = None, **values: Value,
@@ -160,6 +162,13 @@ class TypedFunction(function.Function):
         **ranges: Value | Ends,
     ) -> results.Plot | results.PlotMap:
         """Compute y and its derivatives along a line, with the places where they break."""
+        raise NotImplementedError
+
+    def range(
+        self, at: Inputs | None = None, *more: Inputs, box: Ranges = None, zeros: bool = False,
+        tol: float | None = None, **values: Value,
+    ) -> results.BoxRange:
+        """Bound y, its derivatives and its Lipschitz constants over a box."""
         raise NotImplementedError
 
     def code(
@@ -311,6 +320,14 @@ def plot(
     **ranges: Value | Ends,
 ) -> results.Plot | results.PlotMap:
     """Compute y and its derivatives along a line, with the places where they break."""
+    raise NotImplementedError
+
+
+def range(
+    function: Asked, /, at: Inputs | None = None, *more: Inputs, box: Ranges = None, zeros: bool = False,
+    tol: float | None = None, **values: Value,
+) -> results.BoxRange:
+    """Bound y, its derivatives and its Lipschitz constants over a box."""
     raise NotImplementedError
 
 

@@ -111,7 +111,9 @@ LONG_EXPRESSION = 400
 """Most characters of an expression repeated above an answer."""
 
 
-def statement(answer: results.Answer | results.ClosedForm | results.Improvement | results.Plotted) -> str:
+def statement(
+    answer: results.Answer | results.ClosedForm | results.Improvement | results.OnBox | results.Plotted,
+) -> str:
     """Write the function as it was typed, with a name for its value; the beginning of a long one."""
     expression = answer.expression.strip()
     if len(expression) > LONG_EXPRESSION:

@@ -9,6 +9,7 @@ quantities                       their arrays, each with its name, its axes and 
 stream_rows                      rows of a stream, their faults, and what is computed of them
 pictures                         of plot: curves, maps, and the places marked on them
 script_passes                    of run: the backward passes of a script
+box_answers                      of range and of check in a box: bounds, places, proofs, regions
 views                            of explain, improve, graph, code and functions
 record                           frozen dataclasses, and what of them is written as JSON
 """
@@ -18,6 +19,7 @@ from gradcli.arrays import Array as Array
 # Every name of these is public.
 from gradcli.results.answer_numbers import *  # noqa: F403
 from gradcli.results.answers import *  # noqa: F403
+from gradcli.results.box_answers import *  # noqa: F403
 from gradcli.results.derivative_formulas import *  # noqa: F403
 from gradcli.results.formula_cells import *  # noqa: F403
 from gradcli.results.pictures import *  # noqa: F403

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import VJP, Answer, Differentiation, Gradient, Loss, Reply
+from gradcli.results.box_answers import OnBox
 from gradcli.results.derivative_formulas import ClosedForm
 from gradcli.results.pictures import Plotted
 from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
@@ -471,5 +472,5 @@ class Functions(Record):
     warnings: tuple[str, ...] = ()
 
 
-Result = Answer | ClosedForm | Functions | Improvement | Plotted | Source
+Result = Answer | ClosedForm | Functions | Improvement | OnBox | Plotted | Source
 """Any answer of a command."""

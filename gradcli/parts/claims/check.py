@@ -61,6 +61,7 @@ def check(
     shape: Mapping[str, GivenShape] | None = None,
     random: int | None = None,
     box: Mapping[str, str] | None = None,
+    prove: str | None = None,
     seed: int = 0,
     allow: Sequence[results.Allowed] = (),
     strict: bool = False,
@@ -71,7 +72,7 @@ def check(
     batched: bool = False,
     numbers_of: ParsedText | None = None,
     **options: Unpack[DeviceOptions],
-) -> results.Checking:
+) -> results.BoxChecking | results.Checking:
     """Compare autograd, the formula and the enclosure entry by entry, and give a verdict.
 
     The entries are those of vᵀJ, or without v those of J.  Torch may be off by `rtol`, relative to the truth, and
@@ -83,6 +84,8 @@ def check(
     with `batched` the rows of J that torch computes at once.
     With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
     is meant to be this one's.
+
+    A `box` without `random` is checked at every point; what `prove` says of y and its derivatives is proved or refuted.
 
     `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
     are those along its directions.
@@ -99,6 +102,13 @@ def check(
     >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
     (True, 6.0, 6.0, 6.0, 0.0)
     """
+    if prove is not None or (box and random is None and is_listed("everywhere")):
+        of_points = {
+            "v": v, "claim": claim, "expect": expect, "assume": assume, "shape": shape, "random": random, "atol": atol,
+            "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
+        }  # fmt: skip
+        given = tuple(name for name, one in of_points.items() if one not in (None, False))
+        return _in_box(self._asked(self._starting(at, box, None), **options), box or {}, prove, rtol, allow, given)
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
@@ -118,6 +128,29 @@ def check(
         return at_likely_shapes(inquiry, shape or {}, claim, assume or {}, seed, asked.answer)
     inquiry, ranges = inquiry.within(box or {})
     return asked.answer(inquiry, ranges, claim)
+
+
+def _in_box(
+    inquiry: Inquiry,
+    box: Mapping[str, str],
+    prove: str | None,
+    rtol: float | None,
+    allow: Sequence[results.Allowed],
+    of_points: Sequence[str],
+) -> results.BoxChecking:
+    """Check every point of a box.
+
+    Raises:
+        UsageError: There are options for points alone, or nothing checks boxes.
+    """
+    if of_points:
+        message = f"{option(of_points[0])} is for points, and a box has every point of its ranges"
+        raise UsageError(message, hint=f"leave it out, or give points: {option('random', '100')}, without a statement")
+    if is_listed("everywhere"):
+        from gradcli.parts.everywhere import checked_in_box
+
+        return checked_in_box(inquiry, box, prove, rtol, tuple(allow))
+    raise UsageError("nothing here proves statements")
 
 
 @dataclass(frozen=True)

@@ -88,10 +88,22 @@ Box = Annotated[
     Option(
         "--in",
         metavar="[NAME=]LOW..HIGH",
-        help="Where to draw a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to "
-        "the shape of the variable's --at, if it has one. Repeat for more.",
+        help="The range of a variable: 0..1, or -pi..pi, or [0,0]..[1,2]. The bounds are values; they broadcast to the "
+        "shape of the variable's --at, if it has one. Every point of the box is checked, or with --random some. Repeat "
+        "for more.",
     ),
     Fact(OptionKind.RANGES),
+]
+Prove = Annotated[
+    str | None,
+    Option(
+        "--prove",
+        metavar="STATEMENT",
+        help="A statement to prove of every point of the box of --in, or to refute: 'dy/dx >= 0', 'y <= 9.6', "
+        "'abs(dy/dx) < 1.13', 'd2y/dx2 > 0', 'convex', 'concave', joined by and, or; several are separated by "
+        "semicolons.",
+    ),
+    Fact(OptionKind.TEXT),
 ]
 Seed = Annotated[int, Option("--seed", metavar="N", help="Of the random points.")]
 Allow = Annotated[
@@ -162,6 +174,7 @@ def check(
     shape: Shape = None,
     random: Random = None,
     box: Box = None,
+    prove: Prove = None,
     seed: Seed = 0,
     allow: Allow = None,
     require_all: RequireAll = False,
@@ -187,13 +200,15 @@ def check(
       gradcli check "x@A@x" --at x=1,2 --at A=[[2,1],[1,3]] --assume A=symmetric --claim "x=2*A@x"
       gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
+      gradcli check "x*tanh(x)" --in x=0..50 --prove "dy/dx >= 0"
     """
 
 
 def answer_check(line: "CommandLine") -> "Result":
     """Answer with finite differences if all is to be shown, and run the functions that are named as claims."""
     given = dict(line.arguments)
-    if line.shown.form == "full":
+    is_of_points = "random" in given or not ("box" in given or "prove" in given)
+    if line.shown.form == "full" and is_of_points:
         given["differences"] = True
     if not line.is_request and "claim" in given:
         given["claim"] = {

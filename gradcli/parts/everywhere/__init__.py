@@ -1,0 +1,88 @@
+"""Whole boxes: bounds of a function and its derivatives, and what is proved of every point.
+
+intervals                        arithmetic by ends, rounded outward
+interval_functions               functions of intervals, and expressions of them
+wholes                           activations and distances, whose slopes have rules of their own
+scalars                          a Program of arrays as one of numbers
+box_kinds, joining_choices       what a box may hold, and choices that do not jump
+jets                             values, slopes and second slopes on boxes
+bounded_quantities               y, a derivative, or an expression of them, as a jet
+box_sets                         grids and halves of boxes
+least_values                     branch and bound for the least value
+zeros                            zeros of y or of its gradient, with existence
+stopping                         when a search ends early: its time, an interrupt
+held_kinds                       kinks, jumps, poles and edges that a box may hold
+moving_box                       a question on a box
+box_statements                   statements on y and its derivatives, as numbers that are to be positive
+curvature_rules                  convexity by composition
+proving                          proofs and counterexamples of statements
+rounded_passes                   torch's passes on boxes, with a column of errors
+recordings                       parts of a box in which torch runs the same operations
+box_regions                      where torch's numbers are proved, and what the rest may hold
+box_check                        the check of every point of a box
+ranges, shell                    the command `range`, its help and its options
+box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gradcli.parts.command import Command
+from gradcli.parts.part import Part
+from gradcli.parts.renderer import Renderer
+
+if TYPE_CHECKING:
+    from gradcli.questions.question import Inquiry
+    from gradcli.results import BoxChecking
+
+_RANGE = Command(
+    "range",
+    "Look closer",
+    "gradcli.parts.everywhere.shell:range_over",
+    "gradcli.parts.everywhere.ranges:range_over",
+    lacks=("npy", "npz"),
+)
+
+
+class EverywherePart(Part):
+    """Bounds on boxes."""
+
+    COMMANDS = ("range",)
+
+    def command(self, name: str) -> Command:
+        """Return one of its commands."""
+        return {_RANGE.name: _RANGE}[name]
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes bounds over boxes."""
+        document = "gradcli.parts.everywhere.box_document"
+        return {"BoxRange": f"{document}:compose_range", "BoxChecking": f"{document}:compose_checking"}
+
+    def renderers(self) -> tuple[Renderer, ...]:
+        """Return what writes bounds, proofs and regions as lines and rows."""
+        rows, own = "gradcli.parts.everywhere.box_rows", ("OnBox",)
+        return (
+            Renderer("plain", f"{rows}:plain", answers=own),
+            Renderer("csv", f"{rows}:csv_rows", answers=own),
+            Renderer("tsv", f"{rows}:csv_rows", answers=own),
+            Renderer("npy", f"{rows}:no_arrays", is_format=False, answers=own),
+            Renderer("npz", f"{rows}:no_arrays", is_format=False, answers=own),
+        )
+
+
+PART = EverywherePart()
+
+
+def checked_in_box(
+    inquiry: Inquiry, ranges: Mapping[str, str], statements: str | None, rtol: float | None, allowed: tuple[str, ...]
+) -> BoxChecking:
+    """Check every point of a box: statements if there are some, else torch's numbers.
+
+    Raises:
+        GradcliError: A range, a statement or a tolerance makes no sense, or an operation has no rule on boxes.
+    """
+    from gradcli.parts.everywhere import box_check
+
+    return box_check.checked_in_box(inquiry, ranges, statements, rtol, allowed)

@@ -1,0 +1,193 @@
+"""The check of every point of a box: statements that are proved, and torch's numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+
+from gradcli.arrays import Array
+from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
+from gradcli.option_words import option
+from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
+from gradcli.parts.everywhere.proving import proofs_of
+from gradcli.parts.everywhere.recordings import with_one_recording
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses
+from gradcli.parts.everywhere.stopping import interruptible
+from gradcli.progress import BUDGET, SECONDS, set_step
+from gradcli.questions.judging import compare_numbers
+from gradcli.questions.question import Inquiry
+from gradcli.reference.bounds import NoRuleError
+from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
+from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionVerdict, Verdict
+
+MOST_TRIED = 9
+"""Points of a region that are judged, to find a witness."""
+
+UNDEFINED, WITHOUT_VALUE = "undefined", ("pole", "edge", "outside")
+"""Verdict of a point that has no derivative there, and those of regions that may be so."""
+
+FOUND: Mapping[Verdict, RegionVerdict] = {"inaccurate": "inaccurate", "nan-trap": "nan-trap"}
+"""Verdicts on a region by those of a witness in it, where the region may hold nothing else."""
+
+
+def checked_in_box(
+    inquiry: Inquiry, ranges: Mapping[str, str], statements: str | None, rtol: float | None, allowed: tuple[str, ...]
+) -> BoxChecking:
+    """Check every point of a box: statements if there are some, else torch's numbers.
+
+    Raises:
+        GradcliError: A range, a statement or a tolerance makes no sense, or an operation has no rule on boxes.
+    """
+    if rtol is not None and not (math.isfinite(rtol) and rtol > 0):
+        raise InputError(f"{option('rtol', str(rtol))} is no tolerance in a box", hint="it is a number above 0")
+    allowed = _passing(allowed)
+    box = moving_box(inquiry, ranges)
+    texts = [text.strip() for text in (statements or "").replace("\n", ";").split(";") if text.strip()]
+    if statements is not None and not texts:
+        statement = option("prove", '"dy/dx >= 0"')
+        raise InputError("the statement is empty", hint=f"write {statement}")
+    with time_limit(), interruptible():
+        if texts:
+            set_step("proving")
+            proofs = proofs_of(texts, box, _seconds())
+            notes = box.remarks
+            return _answer(box, allowed, sum(one.boxes for one in proofs), proofs=tuple(proofs), notes=notes)
+        return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
+
+
+def searched_regions(inquiry: Inquiry, ranges: Mapping[str, str], rtol: float) -> JudgedRegions:
+    """Find where torch's numbers are proved in a box, box by box.
+
+    Raises:
+        GradcliError: A range makes no sense, or an operation has no rule on boxes.
+    """
+    with time_limit():
+        return _regions_of(moving_box(inquiry, ranges), rtol)
+
+
+def _regions_of(box: MovingBox, rtol: float) -> JudgedRegions:
+    _ = box.function
+    if box.question.recording is not None:
+        message = "what the backward pass of code computes is known at points, not in a box"
+        hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
+        raise LanguageError(message, hint=hint)
+    if box.question.device != "cpu":
+        raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
+    try:
+        parts = [(part, RoundedPasses(part)) for part in with_one_recording(box)]
+    except NoRuleError as error:
+        hint = f"check points of it: {option('random', '100')}"
+        raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
+    set_step("checking the box")
+    found = []
+    for part, passes in parts:
+        with part_limit(0.6 * _seconds() / len(parts)):
+            found.append(RegionSearch(part, passes, rtol).run())
+    return joined(found)
+
+
+def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecking:
+    """Judge torch's numbers at every point of a box."""
+    regions = _regions_of(box, rtol)
+    set_step("judging witnesses")
+    found = [_region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())]
+    notes = (f"the halving was stopped {regions.stopped}",) if regions.stopped else ()
+    ordered = tuple(sorted(found, key=lambda one: -one.share))
+    return _answer(box, allowed, regions.evaluated, regions=ordered, rtol=rtol, notes=notes)
+
+
+def _region(box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict) -> BoxRegion:
+    """Describe the boxes of a verdict, with a point of them, judged as any point is."""
+    boxes = regions.boxes.take(regions.verdicts == verdict)
+    hull = boxes.hull()
+    width = np.where(box.high > box.low, box.high - box.low, 1.0)[:, None]
+    sides = np.where((box.high > box.low)[:, None], (boxes.high - boxes.low) / width, 1.0)
+    share = float(min(1.0, np.prod(sides, axis=0).sum()))
+    found = BoxRegion(verdict, share, len(boxes), box.by_name(hull.low), box.by_name(hull.high))
+    if verdict in ("proved", "near-zero"):
+        return found
+    return _witnessed(box, found, witness_points(boxes, MOST_TRIED))
+
+
+def _witnessed(box: MovingBox, region: BoxRegion, points: Array) -> BoxRegion:
+    """Add the worst of some points, judged by the check of a point; without one nothing is called wrong."""
+    worst: tuple[int, Array, Verdict, str] | None = None
+    for at in points.T[:MOST_TRIED]:
+        try:
+            verdict, note = _at_point(box, at)
+        except (GradcliError, OverTimeError):
+            continue
+        rank = SEVERITY.index(verdict)
+        if worst is None or rank > worst[0]:
+            worst = rank, at, verdict, note
+    if worst is None:
+        return region
+    _, at, verdict, note = worst
+    named = FOUND.get(verdict, region.verdict) if region.verdict == "open" else region.verdict
+    return replace(region, verdict=named, at=box.by_name(at), found=verdict, note=note)
+
+
+def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
+    """Judge torch's numbers at a point: the verdict, with the number and the truth of the worst entry."""
+    there = box.question_at(at)
+    judgement = compare_numbers(there, there.first_derivatives(), blames=False)
+    worst = max(judgement.entries, key=lambda one: SEVERITY.index(one.verdict), default=None)
+    if worst is None or worst.verdict == "agree":
+        return judgement.check.verdict, ""
+    truth = "" if worst.reference is None else f", truth {worst.reference:.6g}"
+    return judgement.check.verdict, f"torch {worst.torch}{truth}"
+
+
+def _passing(allowed: Sequence[str]) -> tuple[str, ...]:
+    """Return the verdicts on regions that pass: `undefined` is a pole, an edge, or outside of the domain.
+
+    Raises:
+        InputError: One is no verdict on a region, or means that a number is wrong.
+    """
+    known = [one for one in get_args(RegionVerdict) if one not in ("proved", "near-zero")]
+    for name in allowed:
+        if name not in (*known, UNDEFINED):
+            hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"
+            raise InputError(f"{option('allow')} names '{name}', which is no verdict on a region", hint=hint)
+    return tuple(one for name in allowed for one in (WITHOUT_VALUE if name == UNDEFINED else (name,)))
+
+
+def _seconds() -> float:
+    """Return the seconds of the whole answer."""
+    budget = BUDGET.get()
+    return SECONDS if budget is None or budget.seconds is None else budget.seconds
+
+
+def _answer(
+    box: MovingBox,
+    allowed: tuple[str, ...],
+    boxes: int,
+    *,
+    proofs: tuple[BoxProof, ...] = (),
+    regions: tuple[BoxRegion, ...] = (),
+    rtol: float | None = None,
+    notes: tuple[str, ...] = (),
+) -> BoxChecking:
+    question = box.question
+    return BoxChecking(
+        command="check",
+        expression=question.program.expression,
+        dtype=question.dtype,
+        inputs=box.held,
+        ranges=box.ranges,
+        wrt=tuple(box.ranges),
+        output=question.program.output_name,
+        boxes=boxes,
+        proofs=proofs,
+        regions=regions,
+        rtol=rtol,
+        allowed=allowed,
+        notes=notes,
+        warnings=question.program.warnings,
+    )

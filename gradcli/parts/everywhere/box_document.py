@@ -1,0 +1,210 @@
+"""Answers on boxes as documents: bounds that are rounded outward, places, proofs and regions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from gradcli import results
+from gradcli.notation import Named
+from gradcli.option_words import Words, option
+from gradcli.report import document as doc, wording
+from gradcli.report.compose.formula_tables import code, note
+from gradcli.report.document import line, lines
+from gradcli.report.numbers import digits as in_digits, elements
+
+NO_BOUND = "no bound"
+
+KINDS = {
+    "minimum": "least y",
+    "maximum": "greatest y",
+    "zero": "y = 0",
+    "critical": "gradient 0",
+    "least nearby": "gradient 0, least nearby",
+    "greatest nearby": "gradient 0, greatest nearby",
+}
+"""Kinds of places in words."""
+
+EXISTENCE = {"one": "exactly one", "some": "there", "unknown": "perhaps"}
+"""What is known of a place, in words."""
+
+MOST_ROWS = 12
+"""Most places that are listed."""
+
+NOT_EVERYWHERE = {"jump": "jump", "pole": "have a pole", "edge": "leave its domain", "outside": "leave its domain"}
+"""What y may do in a box."""
+
+GAP = 1e-4
+"""Gap between a bound and what was found, relative to it, from which on it is shown."""
+
+
+def outward(number: float, digits: int | None, *, is_upper: bool) -> str:
+    """Write a bound with so many digits, rounded outward.
+
+    >>> outward(1.23456, 3, is_upper=True), outward(1.23456, 3, is_upper=False), outward(-2e-7, 1, is_upper=True)
+    ('1.24', '1.23', '-2e-07')
+    """
+    if math.isinf(number):
+        return NO_BOUND
+    if digits is None or number == 0:
+        return in_digits(number)
+    exact = Decimal(number)
+    place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    rounded = exact.quantize(place, ROUND_CEILING if is_upper else ROUND_FLOOR) if digits < 17 else exact
+    return in_digits(float(rounded))
+
+
+def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose the bounds of a range."""
+    yield from _head(answer)
+    rows = [_bounds(one, digits) for one in answer.bounds]
+    yield doc.Table(lines("", "at least", "at most"), tuple(rows), is_numeric=True)
+    if answer.lipschitz:
+        yield note(f"|change of {answer.output}| ≤ {_lipschitz(answer, digits)}")
+    yield from _places(answer.places, answer, digits)
+    if words := [NOT_EVERYWHERE[one] for one in answer.held if one in NOT_EVERYWHERE]:
+        yield note(f"{answer.output} may {', or '.join(dict.fromkeys(words))} in the box")
+    if "kink" in answer.held:
+        yield note("there may be kinks: derivatives are bounded on both sides of them")
+    yield from map(note, answer.notes)
+
+
+SIGNS: Mapping[str, tuple[str, doc.Role]] = {
+    "proved": ("✓ proved", "good"),
+    "refuted": ("✗ refuted", "bad"),
+    "undecided": ("not proved", "open"),
+}
+"""Outcomes of statements in words."""
+
+
+def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose the check of every point of a box."""
+    yield from _head(answer)
+    for proof in answer.proofs:
+        words, role = SIGNS[proof.status]
+        yield doc.Note(line(doc.Styled(words, role), ": ", code(proof.statement), _outcome(proof)))
+    if answer.regions:
+        yield from _regions(answer, digits)
+    yield from map(note, answer.notes)
+    yield doc.Note(line(doc.Styled(_conclusion(answer), "good" if answer.passed else "bad")))
+
+
+def _conclusion(answer: results.BoxChecking) -> str:
+    """Write the last line, as the exit code has it."""
+    if answer.passed:
+        return "passed" + (f" ({', '.join(answer.allowed)} allowed)" if answer.allowed else "")
+    counts = Counter(one.status for one in answer.proofs if one.status != "proved")
+    words = [f"{count} statement{'s' * (count > 1)} {status}" for status, count in counts.items()]
+    passing = ("proved", "near-zero", *answer.allowed)
+    words += [REGIONS[one.verdict][0].removeprefix("✗ ") for one in answer.regions if one.verdict not in passing]
+    return f"did not pass: {', '.join(words)}"
+
+
+REGIONS: Mapping[str, tuple[str, doc.Role]] = {
+    "proved": ("✓ proved", "good"),
+    "near-zero": ("✓ near a zero", "good"),
+    "kink": ("kink", "open"),
+    "jump": ("jump", "open"),
+    "pole": ("pole", "open"),
+    "edge": ("edge of the domain", "open"),
+    "outside": ("outside of the domain", "open"),
+    "nan-trap": ("✗ nan-trap", "bad"),
+    "overflow": ("overflow", "lost"),
+    "inaccurate": ("✗ inaccurate", "lost"),
+    "open": ("not proved", "open"),
+}
+"""Verdicts on regions in words."""
+
+
+def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.Node]:
+    """Tabulate the regions, the largest first, and say what the tolerance is."""
+    rows = []
+    for one in answer.regions:
+        words, role = REGIONS[one.verdict]
+        where = [f"{name} = {_interval(one.low[name], one.high[name], digits)}" for name in one.low]
+        witness = ""
+        if one.at is not None:
+            at = ", ".join(f"{name} = {in_digits(number)}" for name, number in one.at.items())
+            witness = f"{at}: {one.found}" + (f" ({one.note})" if one.note else "")
+        rows.append(lines(doc.Styled(words, role), _share(one), "\n".join(where), witness))
+    yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
+    yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
+
+
+def _share(region: results.BoxRegion) -> str:
+    """Write a share in percent, never more than it is."""
+    percent = 100 * region.share
+    return (
+        "100%" if percent == 100 else f"{math.floor(percent * 1e4) / 1e4:g}%" if percent >= 1e-3 else f"{percent:.2g}%"
+    )
+
+
+def _outcome(proof: results.BoxProof) -> str:
+    """Say how a statement was decided, or what is left."""
+    note_ = f"; {proof.note}" if proof.note else ""
+    if proof.status == "refuted" and proof.at is not None:
+        where = ", ".join(f"{name} = {in_digits(number)}" for name, number in proof.at.items())
+        return f" at {where}{note_}"
+    if proof.status == "undecided":
+        return f": {proof.left:.2g} of the box is left{note_}"
+    return f" ({count(proof.boxes)}{note_})"
+
+
+def count(boxes: int) -> str:
+    """Write a number of boxes."""
+    return f"{boxes:,} box{'es' * (boxes != 1)}"
+
+
+def _head(answer: results.OnBox) -> Iterator[doc.Node]:
+    yield doc.Note(line(code(wording.statement(answer))))
+    given = [line(doc.Symbol(Named(name)), f" = {text}") for name, text in answer.ranges.items()]
+    for name, array in answer.inputs.items():
+        value = doc.ArrayNumbers(array) if array.size > 1 else elements(array)
+        given.append(line(doc.Symbol(Named(name)), " = ", value))
+    yield doc.Abreast(tuple(given))
+
+
+def _bounds(one: results.BoxBounds, digits: int | None) -> tuple[doc.Line, ...]:
+    low, high = (outward(end, digits, is_upper=up) for end, up in ((one.low, False), (one.high, True)))
+    return lines(
+        doc.Symbol(one.label),
+        low + _gap(one.low, one.low_found, digits, is_upper=True),
+        high + _gap(one.high, one.high_found, digits, is_upper=False),
+    )
+
+
+def _gap(bound: float, found: float, digits: int | None, *, is_upper: bool) -> str:
+    """Show the value that was found where the bound is not near to it."""
+    if math.isinf(found) or abs(bound - found) <= GAP * max(1.0, abs(found)):
+        return ""
+    return f" (found {outward(found, digits, is_upper=is_upper)})"
+
+
+def _lipschitz(answer: results.BoxRange, digits: int | None) -> str:
+    names = answer.bounds[1:]
+    found = {norm: outward(constant, digits, is_upper=True) for norm, constant in answer.lipschitz.items()}
+    if len(names) == 1:
+        return f"{found['2']} · |change of {answer.wrt[0]}|"
+    signs = {"1": "‖·‖₁", "2": "‖·‖₂", "inf": "‖·‖∞"}
+    return ", ".join(f"{constant} {signs[norm]}" for norm, constant in found.items())
+
+
+def _places(places: Sequence[results.BoxPlace], answer: results.BoxRange, digits: int | None) -> Iterator[doc.Node]:
+    rows = []
+    for place in places[:MOST_ROWS]:
+        where = [f"{name} = {_interval(place.low[name], place.high[name], digits)}" for name in place.low]
+        rows.append(lines(KINDS[place.kind].replace("y", answer.output), "\n".join(where), EXISTENCE[place.existence]))
+    if rows:
+        yield doc.Table(lines("", "where", "known"), tuple(rows))
+    if (more := len(places) - MOST_ROWS) > 0:
+        yield note(Words(f"and {more:,} more boxes; {option('json')} lists them all"))
+
+
+def _interval(low: float, high: float, digits: int | None) -> str:
+    """Write a side of a box: one number where its digits are the same."""
+    if low == high:
+        return in_digits(low) if digits is None else outward(low, digits, is_upper=False)
+    first, last = outward(low, digits, is_upper=False), outward(high, digits, is_upper=True)
+    return first if first == last else f"{first}..{last}"

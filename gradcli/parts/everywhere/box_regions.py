@@ -1,0 +1,212 @@
+"""JudgedRegions of a box: where torch's numbers are proved, and what the rest may hold.
+
+A box is proved where the truth is smooth, and torch's errors are within the tolerance, relative to the truth; near a
+zero of the truth, where no digit of a small number means much, relative to the largest in the whole box.  A box that is
+not is halved, unless the bound at its middle fails too: then halves fail as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.arrays import Array
+from gradcli.crosscheck.rounding import SLACK
+from gradcli.parts.everywhere.box_kinds import BoxKind
+from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.intervals import Interval, add, meet, multiply, point, subtract
+from gradcli.parts.everywhere.jets import Jet
+from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.rounded_passes import Rounded, RoundedPasses
+from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.reference.bounds import Mask
+from gradcli.reference.deadline import OverTimeError
+from gradcli.results import RegionVerdict
+
+PIECES = {1: 256, 2: 32, 3: 10}
+"""Pieces of each side of the first grid, by the number of variables; of more variables, two."""
+
+MOST_AT_ONCE = 8192
+"""Boxes from which on none is halved any more."""
+
+LEVELS = 40
+"""Most halvings of a box."""
+
+FIRST_LEVELS = {1: 4, 2: 2}
+"""Halvings before the bound at a middle decides that more are in vain, by the number of variables; of more, one."""
+
+NEARBY = {1: 2.0**-16, 2: 2.0**-9}
+"""Part of the range within which a number must change its sign, to be compared with the largest in the box."""
+
+FARTHEST = 2.0**-6
+"""The same of more variables than two."""
+
+NARROW = 2.0**-34
+"""Part of the range from whose width down a box is halved no more."""
+
+LABELS: tuple[tuple[int, RegionVerdict], ...] = (
+    (int(BoxKind.OUTSIDE), "outside"),
+    (int(BoxKind.POLE), "pole"),
+    (int(BoxKind.EDGE), "edge"),
+    (int(BoxKind.JUMP), "jump"),
+    (int(BoxKind.KINK), "kink"),
+    (int(BoxKind.OVERFLOW), "overflow"),
+)
+"""Verdicts on what a box may hold, the first that is there."""
+
+
+@dataclass(frozen=True)
+class JudgedRegions:
+    """Boxes by verdict.
+
+    Attributes:
+        boxes: All boxes, which make up the range.
+        verdicts: The verdict on each.
+        evaluated: The boxes that were evaluated.
+        stopped: Why the halving stopped early; "" where it did not.
+    """
+
+    boxes: BoxSet
+    verdicts: npt.NDArray[np.object_]
+    evaluated: int
+    stopped: str
+
+
+class RegionSearch:
+    """A search for the part of a box where torch's numbers are proved.
+
+    Args:
+        box: The function and its box.
+        passes: Torch's passes.
+        tolerance: How far they may be off, relative to the truth.
+    """
+
+    def __init__(self, box: MovingBox, passes: RoundedPasses, tolerance: float) -> None:
+        self.box, self.passes, self.tolerance = box, passes, tolerance
+        self.count = len(box.low)
+        self.scale = np.zeros(self.count + 1)
+        self.reach = NEARBY.get(self.count, FARTHEST) * (box.high - box.low)[:, None]
+        self.evaluated = 0
+
+    @np.errstate(all="ignore")
+    def run(self) -> JudgedRegions:
+        """Halve the box until all of it has a verdict."""
+        waiting = first_grid(self.box.low, self.box.high, PIECES.get(self.count, 2))
+        done, verdicts, stopped = list[BoxSet](), list[npt.NDArray[np.object_]](), ""
+        for level in range(LEVELS + 1):
+            try:
+                labels, is_final = self._judged(waiting, level)
+            except OverTimeError:
+                labels, is_final = np.full(len(waiting), "open", object), np.ones(len(waiting), bool)
+                stopped = "over the time limit"
+            is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > MOST_AT_ONCE
+            if is_last and not is_final.all() and not stopped:
+                stopped = must_stop() or "as there are too many boxes"
+            is_final = is_final | is_last
+            done.append(waiting.take(is_final))
+            verdicts.append(labels[is_final])
+            waiting = waiting.take(~is_final)
+            if not len(waiting):
+                break
+            width = (waiting.high - waiting.low) / np.maximum(self.box.high - self.box.low, 1e-300)[:, None]
+            waiting = halves(waiting, np.argmax(width, axis=0))
+        return JudgedRegions(BoxSet.joined(done), np.concatenate(verdicts), self.evaluated, stopped)
+
+    def _judged(self, boxes: BoxSet, level: int) -> tuple[npt.NDArray[np.object_], Mask]:
+        """Judge boxes: a verdict for each, and whether it is the last word."""
+        self.evaluated += len(boxes)
+        middle, function = middle_of(boxes.low, boxes.high), self.box.quantity()
+        jet, at_middle = function.jets(boxes.sides), function.jets(point(middle))
+        truths = _truths(jet, at_middle, subtract(boxes.sides, point(middle)), self.count)
+        numbers, at_points = self.passes.run(boxes.sides), self.passes.run(point(middle))
+        if level == 0:
+            self.scale = np.array([np.max(np.where(np.isfinite(t.largest), t.largest, 0)) for t in truths])
+        exact = [at_middle.value, *(at_middle.slope(i) for i in range(self.count))]
+        exact = [one.spread((len(boxes),)) for one in exact]
+        is_close = self._within(truths, numbers, [False] * len(truths))
+        is_close_there = self._within(exact, at_points, [False] * len(truths))
+        is_same = np.all([_overlap(a, b) for a, b in zip(exact, at_points, strict=True)], axis=0)
+        smooth = jet.is_smooth & is_same
+        is_hopeless = smooth & ~is_close_there & (level >= FIRST_LEVELS.get(self.count, 1))
+        width = (boxes.high - boxes.low) <= NARROW * (self.box.high - self.box.low)[:, None]
+        is_last = is_hopeless | is_narrow(boxes) | width.all(axis=0)
+        labels = np.full(len(boxes), "open", object)
+        for kind, label in reversed(LABELS):
+            labels[(jet.kinds & kind) != 0] = label
+        is_small = (boxes.high - boxes.low <= self.reach).all(axis=0)
+        some = np.flatnonzero(smooth & (is_last | is_small) & ~is_close)
+        if len(some):
+            zeros = self._zeros_near(boxes.take(some))
+            is_fair = self._within([t.select(some) for t in truths], [one.select(some) for one in numbers], zeros)
+            labels[some[is_fair]] = "near-zero"
+            is_last[some[is_fair]] = True
+        labels[smooth & is_close] = "proved"
+        is_outside = (jet.kinds & int(BoxKind.OUTSIDE)) != 0
+        return labels, np.asarray((smooth & is_close) | is_last | is_outside)
+
+    def _zeros_near(self, boxes: BoxSet) -> list[Mask]:
+        """Tell of y and each derivative where it certainly changes its sign in a box or next to it, or is 0."""
+        ends = [(low - reach, high + reach) for low, high, reach in zip(boxes.low, boxes.high, self.reach, strict=True)]
+        rises, falls = (np.zeros((self.count + 1, len(boxes)), bool) for _ in range(2))
+        own = list(zip(boxes.low, boxes.high, strict=True))
+        for corner in itertools.chain(itertools.product(*ends), itertools.product(*own)):
+            jet = self.box.quantity().jets(point(np.stack(corner)), is_second=False)
+            for k in range(self.count + 1):
+                one = (jet.value if k == 0 else jet.slope(k - 1)).spread((len(boxes),))
+                is_known = jet.is_smooth
+                rises[k] |= is_known & ((one.low > 0) | one.is_zero)
+                falls[k] |= is_known & ((one.high < 0) | one.is_zero)
+        return [rise & fall for rise, fall in zip(rises, falls, strict=True)]
+
+    def _within(
+        self, truths: Sequence[Interval], numbers: Sequence[Rounded], is_near_zero: Sequence[Mask | bool]
+    ) -> Mask:
+        """Tell where all errors are within the tolerance: relative to the truth, or near a zero to the largest."""
+        found = np.asarray(True)
+        for truth, number, scale, near in zip(truths, numbers, self.scale, is_near_zero, strict=True):
+            error = SLACK * number.error
+            is_small = (error <= self.tolerance * truth.least) | ((error == 0) & truth.is_zero)
+            found = found & ~number.is_bad & (is_small | (near & (error <= self.tolerance * scale)))
+        return found
+
+
+def joined(parts: Sequence[JudgedRegions]) -> JudgedRegions:
+    """Join the regions of parts of a box."""
+    boxes = BoxSet.joined([one.boxes for one in parts])
+    verdicts = np.concatenate([one.verdicts for one in parts])
+    stopped = next((one.stopped for one in parts if one.stopped), "")
+    return JudgedRegions(boxes, verdicts, sum(one.evaluated for one in parts), stopped)
+
+
+def _truths(jet: Jet, at_middle: Jet, steps: Interval, count: int) -> list[Interval]:
+    """Bound y and its derivatives, also by their changes from the middle where y is smooth."""
+    size = jet.kinds.shape
+    found = []
+    for i in range(-1, count):
+        own = jet.value if i < 0 else jet.slope(i)
+        near = at_middle.value if i < 0 else at_middle.slope(i)
+        for j in range(count):
+            change = jet.slope(j) if i < 0 else jet.second_slope(i, j)
+            near = add(near, multiply(change, steps.row(j)))
+        own, near = own.spread(size), near.spread(size)
+        found.append(meet(own, near).where(jet.is_smooth & at_middle.is_smooth, own))
+    return found
+
+
+def _overlap(truth: Interval, number: Rounded) -> Mask:
+    """Tell where torch's passes, without rounding, may be the truth."""
+    near = SLACK * number.error
+    return np.asarray((number.exact.low - near <= truth.high) & (truth.low <= number.exact.high + near))
+
+
+def witness_points(boxes: BoxSet, most: int) -> Array:
+    """Choose points of some boxes: 0 where it is inside, middles and ends, spread over the boxes."""
+    places = np.unique(np.linspace(0, len(boxes) - 1, max(1, most // 3)).astype(int))
+    chosen = boxes.take(places)
+    zero = np.where((chosen.low <= 0) & (chosen.high >= 0), 0.0, chosen.low)
+    points = np.unique(np.concatenate([zero, middle_of(chosen.low, chosen.high), chosen.high], axis=1), axis=1)
+    return points[:, np.unique(np.linspace(0, points.shape[1] - 1, most).astype(int))]

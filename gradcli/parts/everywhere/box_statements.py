@@ -1,0 +1,185 @@
+"""Statements on y and its derivatives: text, as comparisons that are to hold everywhere.
+
+    statement   =  alternative ("or" alternative)*
+    alternative =  part ("and" part)*
+    part        =  "convex" | "concave" | side (sign side)+
+    sign        =  "<" | "<=" | ">" | ">="
+
+A side is an expression of the language in y, its derivatives, `dy/dx`, `dy/dx[0]`, `d2y/dx2` or `d2y/dxdz`, and the
+variables.  A statement becomes numbers that are to be positive, or not negative, each a Program of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gradcli.errors import GradcliError, InputError, Place, Span
+from gradcli.language.parsing import parse
+from gradcli.language.program.wengert import Atom
+from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
+from gradcli.parts.everywhere.jets import Evaluator
+from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.scalars import in_numbers
+from gradcli.reference.bounds import NoRuleError
+
+Shape = Literal["convex", "concave"]
+
+SHAPES: Mapping[str, Shape] = {"convex": "convex", "concave": "concave"}
+
+_SIGN = re.compile(r"(<=|>=|<|>|≤|≥)")
+
+_SIGNS = {"≤": "<=", "≥": ">="}
+
+EXAMPLES = '"dy/dx >= 0", "y <= 9.6", "abs(dy/dx) < 1.13", "convex"'
+"""Statements, for hints."""
+
+
+@dataclass(frozen=True)
+class BoxCondition:
+    """A number that is to be not negative, or positive, everywhere.
+
+    Attributes:
+        quantity: The number.
+        is_strict: Whether it is to be positive.
+        shown: A side of the comparison, whose value a counterexample shows, and its text.
+    """
+
+    quantity: BoxQuantity
+    is_strict: bool
+    shown: tuple[BoxQuantity, str] | None
+
+
+def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
+    """Read a statement as conditions that are all to hold.
+
+    Raises:
+        InputError: It is not of this form, or names what there is not.
+    """
+    alternatives = [part.strip() for part in re.split(r"\bor\b", text)]
+    if len(alternatives) == 1:
+        found = [one for part in re.split(r"\band\b", text) for one in _part(part.strip(), text)]
+        return [one if isinstance(one, str) else _condition(one, text, box) for one in found]
+    groups = []
+    for alternative in alternatives:
+        parts = [one for part in re.split(r"\band\b", alternative) for one in _part(part.strip(), text)]
+        if any(isinstance(one, str) for one in parts):
+            raise InputError("convex and concave stand alone, or next to and", place=_place(text), hint="leave out or")
+        groups.append([one for one in parts if not isinstance(one, str)])
+    least = [_folded("minimum", [one.difference for one in group]) for group in groups]
+    is_strict = any(one.is_strict for group in groups for one in group)
+    return [_condition(_Comparison(_folded("maximum", least), is_strict, ""), text, box)]
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """A difference of two sides that is to be positive, or not negative, and the side that is shown."""
+
+    difference: str
+    is_strict: bool
+    side: str
+
+
+def _folded(name: str, parts: Sequence[str]) -> str:
+    found = parts[0]
+    for part in parts[1:]:
+        found = f"{name}({found}, {part})"
+    return found
+
+
+def _part(text: str, whole: str) -> list[_Comparison | Shape]:
+    """Read a part: a word, or a chain of comparisons."""
+    if text in SHAPES:
+        return [SHAPES[text]]
+    pieces = _SIGN.split(text)
+    if len(pieces) < 3 or not all(piece.strip() for piece in pieces):
+        place = Place(whole, Span(0, len(whole)), "--prove")
+        raise InputError(
+            "a statement compares two sides, or is one of two words", place=place, hint=f"as in {EXAMPLES}"
+        )
+    found: list[_Comparison | Shape] = []
+    for n in range(1, len(pieces), 2):
+        sign = _SIGNS.get(pieces[n], pieces[n])
+        left, right = pieces[n - 1].strip(), pieces[n + 1].strip()
+        difference = f"({right}) - ({left})" if sign.startswith("<") else f"({left}) - ({right})"
+        found.append(_Comparison(difference, sign in "<>", left))
+    return found
+
+
+def _condition(comparison: _Comparison, text: str, box: MovingBox) -> BoxCondition:
+    """Make the Program of a difference."""
+    quantity = _quantity(comparison.difference, text, box)
+    shown = (_quantity(comparison.side, text, box), comparison.side) if comparison.side else None
+    return BoxCondition(quantity, comparison.is_strict, shown)
+
+
+def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:
+    y = box.question.program.output_name
+    names = {one.text: n for n, one in enumerate(box.names)}
+    found: dict[str, Derivative] = {}
+
+    def named(match: re.Match[str]) -> str:
+        derivative = tuple(_place_of(name, names, whole) for name in _by(match))
+        name = "_".join(("slope", *map(str, derivative)))
+        found[name] = derivative
+        return name
+
+    text = _derivative(y).sub(named, expression.replace("∂²", "d2").replace("∂", "d"))
+    return _of_names(text, whole, box, {**found, y: ()})
+
+
+def _derivative(y: str) -> re.Pattern[str]:
+    by = r"d([A-Za-z_]\w*?(?:\[[\d, ]+\])?)"
+    first, second = rf"\bd{re.escape(y)}/{by}(?![\w\[])", rf"\bd2{re.escape(y)}/(?:{by}2|{by}{by})(?![\w\[])"
+    return re.compile(f"{second}|{first}")
+
+
+def _by(match: re.Match[str]) -> list[str]:
+    """List the variables of a derivative."""
+    same, one, other, first = match.groups()
+    return [same, same] if same else [one, other] if one else [first]
+
+
+def _place_of(name: str, names: Mapping[str, int], whole: str) -> int:
+    if name not in names:
+        known = ", ".join(names)
+        raise InputError(f"{name} does not move in the box", place=_place(whole), hint=f"these do: {known}")
+    return names[name]
+
+
+def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, Derivative]) -> BoxQuantity:
+    """Read an expression of derivatives and variables as a Program of numbers."""
+    try:
+        program = parse(text, given=frozenset(derivatives))
+        values = {name: box.question.arrays[name] for name in program.names if name not in derivatives}
+    except GradcliError as error:
+        raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
+    except KeyError as error:
+        known = ", ".join((box.question.program.output_name, *box.question.arrays))
+        raise InputError(
+            f"{error.args[0]} is not known in a statement", place=_place(whole), hint=f"known are {known}"
+        ) from None
+    moving = [name for name in program.names if name in derivatives or name in box.ranges]
+    inputs = {name: np.zeros(()) if name in derivatives else values[name] for name in program.names}
+    try:
+        scalar = in_numbers(program, inputs, moving)
+        evaluator = Evaluator(scalar)
+    except NoRuleError:
+        raise InputError("a statement is of numbers, with operations that have bounds", place=_place(whole)) from None
+    if scalar.outputs.size != 1:
+        raise InputError("a side of a statement is one number", place=_place(whole), hint="take one element, or a sum")
+    places = {symbol: n for n, symbol in enumerate(box.program.moving)}
+    own = {name: atoms.ravel() for name, atoms in box.program.variables.items()}
+    named: dict[Atom, Derivative | int] = {}
+    for name, atoms in scalar.variables.items():
+        for n, symbol in enumerate(atoms.ravel()):
+            named[symbol] = derivatives[name] if name in derivatives else places[own[name][n]]
+    return BoxQuantity(box.function, (), evaluator, named)
+
+
+def _place(text: str) -> Place:
+    return Place(text, Span(0, len(text)), "--prove")

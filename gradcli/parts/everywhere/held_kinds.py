@@ -1,0 +1,56 @@
+"""What a box may hold: its kinks, jumps, poles and edges, narrowed down by halving."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradcli.arrays import Array
+from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BoxKind
+from gradcli.parts.everywhere.box_sets import first_grid, halves
+from gradcli.parts.everywhere.stopping import must_stop
+
+MOST_AT_ONCE = 4096
+"""Boxes from which on what they may hold is halved no more."""
+
+NARROW = 2.0**-30
+"""Part of the range from whose width down a box is halved no more."""
+
+LEVELS = 100
+
+WORDS = {
+    BoxKind.KINK: "kink",
+    BoxKind.JUMP: "jump",
+    BoxKind.POLE: "pole",
+    BoxKind.EDGE: "edge",
+    BoxKind.OUTSIDE: "outside",
+    BoxKind.OVERFLOW: "overflow",
+}
+"""The kinds in words."""
+
+
+def held_kinds(function: BoxQuantity, low: Array, high: Array) -> int:
+    """Find what a box may hold, as bits of `BoxKind`."""
+    boxes, found = first_grid(low, high), 0
+    for _ in range(LEVELS):
+        kinds = np.broadcast_to(function.jets(boxes.sides, is_second=False).kinds, (len(boxes),))
+        boxes = boxes.take(np.asarray(kinds & ~found != 0))
+        left = kinds[kinds & ~found != 0]
+        if not len(boxes):
+            return found
+        width = (boxes.high - boxes.low) / np.maximum(high - low, 1e-300)[:, None]
+        is_narrow = (width <= NARROW).all(axis=0)
+        if len(boxes) > MOST_AT_ONCE or must_stop():
+            is_narrow = np.ones(len(boxes), bool)
+        found |= int(np.bitwise_or.reduce(left[is_narrow], initial=0))
+        rest = ~is_narrow & (left & ~found != 0)
+        boxes = boxes.take(rest)
+        if not len(boxes):
+            return found
+        boxes = halves(boxes, np.argmax(width[:, rest], axis=0))
+    return found | int(np.bitwise_or.reduce(left, initial=0))
+
+
+def words_of(kinds: int) -> tuple[str, ...]:
+    """Name the kinds."""
+    return tuple(word for kind, word in WORDS.items() if kinds & int(kind))

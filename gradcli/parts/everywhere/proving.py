@@ -1,0 +1,164 @@
+"""Proofs of statements on all points of a box: proved, refuted by a point, or undecided with what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradcli.arrays import Array
+from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BoxKind
+from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of
+from gradcli.parts.everywhere.curvature_rules import Curving, curving
+from gradcli.parts.everywhere.held_kinds import held_kinds
+from gradcli.parts.everywhere.intervals import Interval, add, multiply, point
+from gradcli.parts.everywhere.jets import Jet
+from gradcli.parts.everywhere.least_values import AT_ONCE, MOST_BOXES, LeastValueSearch
+from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.zeros import are_definite
+from gradcli.reference.bounds import Mask
+from gradcli.reference.deadline import OverTimeError, part_limit
+from gradcli.results import BoxProof
+
+WITHOUT_VALUE = int(BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE)
+"""What leaves points of a box without a value."""
+
+WHERE_THERE_IS_ONE = "at the points where y has a value"
+
+
+def proofs_of(statements: Sequence[str], box: MovingBox, seconds: float) -> list[BoxProof]:
+    """Prove or refute statements, each in its share of the time.
+
+    Raises:
+        InputError: One is not of the form that is read.
+    """
+    read = [(text, conditions_of(text, box)) for text in statements]
+    kinds = held_kinds(box.quantity(), box.low, box.high) if read else 0
+    note = WHERE_THERE_IS_ONE if kinds & WITHOUT_VALUE else ""
+    return [_proof(text, conditions, box, seconds / len(read), note) for text, conditions in read]
+
+
+def _proof(
+    text: str, conditions: Sequence[BoxCondition | Shape], box: MovingBox, seconds: float, note: str
+) -> BoxProof:
+    """Prove all conditions of a statement, or refute one of them."""
+    boxes, left, open_notes = 0, 0.0, list[str]()
+    for one in conditions:
+        with part_limit(seconds / len(conditions)):
+            found = _of_shape(text, one, box) if isinstance(one, str) else _of_condition(text, one, box)
+        boxes += found.boxes
+        if found.status == "refuted":
+            return BoxProof(text, "refuted", boxes, found.at, 0.0, found.note)
+        if found.status == "undecided":
+            left = max(left, found.left)
+            open_notes.append(found.note)
+    if open_notes:
+        return BoxProof(text, "undecided", boxes, None, left, "; ".join(dict.fromkeys(open_notes)))
+    return BoxProof(text, "proved", boxes, None, 0.0, note)
+
+
+def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProof:
+    search = LeastValueSearch(
+        condition.quantity, box.low, box.high, target=0.0, is_strict=condition.is_strict, seconds=np.inf
+    )
+    found = search.run()
+    fails = found.found < 0 or (condition.is_strict and found.found <= 0)
+    if fails and found.place is not None:
+        return BoxProof(
+            text, "refuted", found.evaluated, box.by_name(found.place), 0.0, _value_at(condition, found.place)
+        )
+    unproved = BoxSet.joined([found.left, *search.unproved])
+    if not len(unproved):
+        return BoxProof(text, "proved", found.evaluated)
+    reason = f"stopped {found.stopped}" if found.stopped else "the rest is as small as floats are"
+    return BoxProof(text, "undecided", found.evaluated, None, _share(unproved, box), reason)
+
+
+def _value_at(condition: BoxCondition, place: Array) -> str:
+    """Write the value of the side that a counterexample is about."""
+    if condition.shown is None:
+        return ""
+    quantity, side = condition.shown
+    value = quantity.jets(point(place[:, None]), is_second=False).value
+    return f"{side} = {float(value.middle[0]):.6g} there"
+
+
+def _share(boxes: BoxSet, box: MovingBox) -> float:
+    """Return the share of a box that some boxes are."""
+    width = np.where(box.high > box.low, box.high - box.low, 1.0)
+    sides = np.where((box.high > box.low)[:, None], (boxes.high - boxes.low) / width[:, None], 1.0)
+    return float(min(1.0, np.prod(sides, axis=0).sum()))
+
+
+# -- convexity
+
+
+def _of_shape(text: str, shape: Shape, box: MovingBox) -> BoxProof:
+    """Prove that y is convex or concave: by composition, or by its second slopes in small boxes."""
+    wanted = Curving.CONVEX if shape == "convex" else Curving.CONCAVE
+    if wanted in curving(box):
+        return BoxProof(text, "proved", 1)
+    return _by_second_slopes(text, box, 1 if shape == "convex" else -1)
+
+
+def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
+    boxes, evaluated, narrow = first_grid(box.low, box.high), 0, list[BoxSet]()
+    quantity, reason = box.quantity(), ""
+    try:
+        while len(boxes):
+            if evaluated > MOST_BOXES or (reason := must_stop()):
+                reason = f"stopped {reason or f'after {evaluated:,} boxes'}"
+                break
+            now, later = boxes.take(slice(0, AT_ONCE)), boxes.take(slice(AT_ONCE, None))
+            evaluated += len(now)
+            with np.errstate(all="ignore"):
+                is_proved = _is_curved(quantity.jets(now.sides), len(now), len(box.low), sign)
+                bad = _counterexample(quantity, now, sign)
+            if bad is not None:
+                return BoxProof(text, "refuted", evaluated, box.by_name(bad), 0.0, "it bends the other way there")
+            rest = now.take(~is_proved)
+            is_done = is_narrow(rest) | (rest.high - rest.low <= NARROW * (box.high - box.low)[:, None]).all(axis=0)
+            narrow.append(rest.take(is_done))
+            rest = rest.take(~is_done)
+            width = (rest.high - rest.low) / np.maximum(box.high - box.low, 1e-300)[:, None]
+            boxes = BoxSet.joined([halves(rest, np.argmax(width, axis=0)), later]) if len(rest) else later
+    except OverTimeError:
+        reason = "stopped over the time limit"
+    left = BoxSet.joined([*narrow, boxes])
+    if not len(left):
+        return BoxProof(text, "proved", evaluated)
+    reason = reason or "in the rest there may be a kink, or no bend at all"
+    return BoxProof(text, "undecided", evaluated, None, _share(left, box), reason)
+
+
+NARROW = 2.0**-20
+"""Part of the range from whose width down a box is not halved to prove how y bends."""
+
+
+def _is_curved(jet: Jet, size: int, count: int, sign: int) -> Mask:
+    """Tell in which boxes y bends one way, by the second slopes and their determinants."""
+    rows = [[jet.second_slope(i, j).spread((size,)) for j in range(count)] for i in range(count)]
+    rows = [[one if sign > 0 else -one for one in row] for row in rows]
+    smooth = np.broadcast_to(jet.is_smooth, (size,))
+    if count == 1:
+        return np.asarray(smooth & (rows[0][0].low >= 0))
+    return np.asarray(smooth & are_definite(rows))
+
+
+def _counterexample(quantity: BoxQuantity, boxes: BoxSet, sign: int) -> Array | None:
+    """Find a middle at which y certainly bends the other way, along an eigenvector of its Hessian."""
+    middle, count = middle_of(boxes.low, boxes.high), len(boxes.low)
+    jet, size = quantity.jets(point(middle)), len(boxes)
+    rows = [[jet.second_slope(i, j).spread((size,)) for j in range(count)] for i in range(count)]
+    middles = np.array([[np.nan_to_num(one.middle) for one in row] for row in rows]).transpose(2, 0, 1)
+    _, vectors = np.linalg.eigh(sign * middles)
+    along = vectors[:, :, 0]
+    bend = Interval(np.zeros(size), np.zeros(size))
+    for i in range(count):
+        for j in range(count):
+            bend = add(bend, multiply(rows[i][j], multiply(point(along[:, i]), point(along[:, j]))))
+    is_bad = jet.is_smooth & ((bend.high < 0) if sign > 0 else (bend.low > 0))
+    return middle[:, int(np.argmax(is_bad))] if is_bad.any() else None

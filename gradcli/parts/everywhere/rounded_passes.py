@@ -1,0 +1,321 @@
+"""Torch's own passes on boxes: bounds of their numbers, with a column of errors.
+
+The passes are recorded below autograd, line by line as the kernels round.  Each line has two things on a box: bounds
+of what it would be without rounding, and how far torch's number may be from that at any point of floats in the box.
+
+    error of f(a, b)  =  |∂f/∂a| * error of a  +  |∂f/∂b| * error of b  +  roundings of f * unit * |f|
+
+The slopes are taken where torch's operands may be.  A number that may be NaN or beyond the range spoils all that it
+enters, as 0*inf does, but for a branch that is not taken.
+Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.3 (running error analysis).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.arrays import Array
+from gradcli.language.program.torch_passes import OF_Y, TorchPasses
+from gradcli.language.program.wengert import Atom, Line
+from gradcli.parts.everywhere.box_kinds import domain_of
+from gradcli.parts.everywhere.interval_functions import compile_interval
+from gradcli.parts.everywhere.intervals import (
+    Interval,
+    chosen,
+    compared,
+    divide,
+    down,
+    hull,
+    monotone,
+    multiply,
+    point,
+    up,
+)
+from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.scalars import recorded_in_numbers
+from gradcli.parts.everywhere.wholes import whole_of
+from gradcli.questions.question import Question
+from gradcli.reference.bounds import Mask, NoRuleError
+from gradcli.reference.deadline import require_time
+from gradcli.reference.rules import rule_of
+
+UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
+SMALLEST = {"float64": 2.0**-1074, "float32": 2.0**-149}
+LARGEST = {"float64": float(np.finfo(np.float64).max), "float32": float(np.finfo(np.float32).max)}
+
+EXACT = frozenset("neg abs where maximum minimum clamp_min clamp_max sign relu floor ceil round trunc".split())
+"""Operations that do not round."""
+
+BASIC = frozenset("add sub mul div sqrt square reciprocal".split())
+"""Operations that round once."""
+
+LIBRARY = frozenset(
+    "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc log1p expm1 exp2 log2 log10 pow "
+    "sigmoid atan2 hypot rsqrt".split()
+)
+"""Functions of a library, of which torch's vector kernels and the library of C promise a last place or two."""
+
+ROUNDINGS = 4
+"""Roundings assumed of a function of a library: two units in the last place."""
+
+CHOICES = frozenset("maximum minimum clamp_min clamp_max relu".split())
+
+CONDITIONS = frozenset("logical_and logical_or logical_not isfinite".split())
+
+THRESHOLD = 20.0
+"""Argument above which torch's softplus is its argument, and mish with it: both are off by less than exp(-x) there."""
+
+_THRESHOLDS = (sympy.Integer(20), sympy.Float(20.0, precision=53), sympy.Float(20.0))
+
+OF_KERNELS = {"log1p": np.log1p, "expm1": np.expm1}
+"""Functions that are not what they are made of: log(1 + x) loses the digits that log1p keeps."""
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A line of torch's passes on boxes.
+
+    Attributes:
+        exact: What it is without rounding.
+        error: How far torch's number may be from that.
+        is_bad: Where torch's number may be NaN, or beyond the range.
+    """
+
+    exact: Interval
+    error: Array
+    is_bad: Mask
+
+    @property
+    def wide(self) -> Interval:
+        """Where torch's number is."""
+        if not np.any(self.error):
+            return self.exact
+        return Interval(down(self.exact.low - self.error), up(self.exact.high + self.error))
+
+    def select(self, places: npt.NDArray[np.intp]) -> Rounded:
+        """Select some boxes."""
+        return Rounded(self.exact.select(places), self.error[places], self.is_bad[places])
+
+
+def recorded_at(question: Question) -> TorchPasses:
+    """Record torch's passes at the point of a question.
+
+    Raises:
+        NoRuleError: They cannot be recorded.
+    """
+    at = question.point
+    inputs = {name: question.arrays[name] for name in at.source.names}
+    passes = at.passes and at.passes("back", at.source, inputs, tuple(question.wrt), question.dtype)
+    if passes is None:
+        raise NoRuleError("torch's passes cannot be recorded")
+    return passes
+
+
+def signature(passes: TorchPasses) -> str:
+    """Write passes as a text that is the same where torch runs the same operations on the same constants."""
+    names = {line.symbol: sympy.Symbol(f"l{n}") for n, line in enumerate(passes.program.lines)}
+    calls = [str(line.call.renamed(names)) for line in passes.program.lines]
+    ends = [str(names.get(one, one)) for one in (passes.value, *passes.results.values()) if one is not None]
+    return "\n".join((*calls, *ends))
+
+
+class RoundedPasses:
+    """Torch's passes of a function, forward and back, on boxes.
+
+    Args:
+        box: The function, and the numbers that move.
+
+    Raises:
+        NoRuleError: They cannot be recorded, or have an operation whose rounding is not known.
+    """
+
+    def __init__(self, box: MovingBox) -> None:
+        question = box.question
+        passes = recorded_at(question)
+        self.unit, self.smallest = UNITS[question.dtype], SMALLEST[question.dtype]
+        self.largest = LARGEST[question.dtype]
+        numbers = {**passes.inputs, **{seed: np.ones_like(passes.inputs[seed]) for seed in passes.seeds.values()}}
+        moving = tuple(name for name in box.ranges if name in passes.inputs)
+        self.program, atoms = recorded_in_numbers(passes.program, numbers, moving)
+        for line in self.program.lines:
+            _require_known(line)
+        self.by_symbol = {line.symbol: line for line in self.program.lines}
+        names = {line.call.op.name for line in question.program.lines}
+        self.has_threshold = bool(names & {"softplus", "mish"})
+        places = {symbol: n for n, symbol in enumerate(box.program.moving)}
+        self.inputs: dict[Atom, int] = {}
+        for name, own in self.program.variables.items():
+            theirs = box.program.variables[name].ravel()
+            self.inputs |= {a: places[b] for a, b in zip(own.ravel(), theirs, strict=True)}
+        self.results = [_element(atoms, passes.value, 0)]
+        for name, own in box.program.variables.items():
+            result = passes.results.get(name)
+            self.results += [_element(atoms, result, n) for n in range(own.size)]
+        assert OF_Y == "", "y stands first"  # noqa: S101
+
+    def run(self, boxes: Interval) -> list[Rounded]:
+        """Evaluate on boxes: y, then its derivative by each number that moves."""
+        size = boxes.low.shape[1]
+        nothing = np.zeros(size)
+        known = {a: Rounded(boxes.row(n), nothing, nothing != 0) for a, n in self.inputs.items()}
+        with np.errstate(all="ignore"):
+            for line in self.program.lines:
+                require_time()
+                operands = [self._of(known, a) for a in line.call.operands]
+                known[line.symbol] = self._line(line, operands)
+                if self.has_threshold and line.call.op.is_branch:
+                    known[line.symbol] = self._beyond_threshold(line, known)
+            found = [self._of(known, a) for a in self.results]
+        return [_spread(one, size) for one in found]
+
+    def _of(self, known: Mapping[Atom, Rounded], atom: Atom) -> Rounded:
+        if atom in known:
+            return known[atom]
+        number = self.program.constants.get(atom)
+        value = compile_interval(atom)({}) if number is None else point(number)
+        is_exact = bool((value.low == value.high).all()) and (float(value.low) * 2.0**20).is_integer()
+        error = np.asarray(0.0 if is_exact else self.unit * float(value.largest))
+        if number is not None:  # an input is what it is
+            error = np.asarray(0.0)
+        return Rounded(value, error, np.asarray(False))
+
+    def _line(self, line: Line, operands: Sequence[Rounded]) -> Rounded:
+        call = line.call
+        if call.op.sense:
+            return _compared(line, operands)
+        if call.op.is_branch:
+            return self._branch(operands)
+        exact, wide = _value(line, [one.exact for one in operands]), _value(line, [one.wide for one in operands])
+        is_bad = reduce(np.logical_or, (one.is_bad for one in operands), np.asarray(False))
+        if call.op.name in CONDITIONS:
+            is_open = np.asarray(exact.low != exact.high) | (wide.low != wide.high)
+            has_error = reduce(np.logical_or, (one.error > 0 for one in operands), np.asarray(False))
+            return Rounded(exact, np.where(is_open & has_error, 1.0, 0.0), is_bad)
+        error = self._passed_on(line, operands, exact, wide)
+        error = error + self._rounding(line, operands, exact, error)
+        error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-40))
+        is_bad = is_bad | ~(exact.largest + error <= self.largest)
+        for needed, is_open in domain_of(call, [one.wide for one in operands]):
+            is_bad = is_bad | ((needed.low <= 0) if is_open else (needed.low < 0))
+        if call.op.name in ("div", "reciprocal"):
+            is_bad = is_bad | operands[-1].wide.has_zero
+        return Rounded(exact, error, np.asarray(is_bad))
+
+    @staticmethod
+    def _branch(operands: Sequence[Rounded]) -> Rounded:
+        """Choose as torch does: where its condition may come out otherwise, it may be the other value."""
+        condition, first, second = operands
+        exact = chosen(condition.exact, first.exact, second.exact)
+        holds, fails = condition.exact.low > 0, condition.exact.high < 1
+        both = np.maximum(first.error, second.error)
+        error = np.where(holds, first.error, np.where(fails, second.error, both))
+        is_bad = np.where(holds, first.is_bad, np.where(fails, second.is_bad, first.is_bad | second.is_bad))
+        is_open = condition.error > 0
+        wide = hull(first.wide, second.wide)
+        error = np.where(is_open, np.maximum(both, wide.width), error)
+        is_bad = condition.is_bad | np.where(is_open, first.is_bad | second.is_bad, is_bad)
+        return Rounded(exact, np.asarray(error), np.asarray(is_bad))
+
+    def _beyond_threshold(self, line: Line, known: Mapping[Atom, Rounded]) -> Rounded:
+        """Add what torch's softplus leaves out above its threshold, in value and derivative, to a choice by it."""
+        found, test = known[line.symbol], self.by_symbol.get(line.call.operands[0])
+        if test is None or test.call.op.sense != (1,) or test.call.operands[1] not in _THRESHOLDS:
+            return found
+        x = known[test.call.operands[0]].wide
+        left_out = np.where(x.high >= THRESHOLD, np.exp(-np.maximum(x.low, THRESHOLD)), 0.0)
+        return Rounded(found.exact, found.error + left_out, found.is_bad)
+
+    def _passed_on(self, line: Line, operands: Sequence[Rounded], exact: Interval, wide: Interval) -> Array:
+        """Bound how much the errors of operands change a result."""
+        name, errors = line.call.op.name, [one.error for one in operands]
+        if not any(np.any(one) for one in errors):
+            return np.zeros(())
+        if name in CHOICES:
+            return np.asarray(reduce(np.maximum, errors))
+        if name == "div":  # nothing underflows that is large once it is divided
+            return np.asarray((errors[0] + exact.largest * errors[1]) / operands[1].wide.least)
+        rule = rule_of(line.call)
+        if rule.is_step:
+            is_same = (exact.low == wide.low) & (exact.high == wide.high) & (wide.low == wide.high)
+            return np.where(is_same, 0.0, wide.width)
+        found: Array = np.zeros(())
+        environment = rule.environment([one.wide for one in operands])
+        for slope, error in zip(rule.slopes, errors, strict=True):
+            if slope is not None and slope != 0 and np.any(error):
+                size = compile_interval(slope)(environment).largest
+                found = found + np.where(error > 0, size * error, 0.0)
+        return found
+
+    def _rounding(self, line: Line, operands: Sequence[Rounded], exact: Interval, error: Array) -> Array:
+        """Bound the rounding of an operation itself."""
+        name = line.call.op.name
+        if name in EXACT or (name == "pow" and line.call.operands[1] in (0, 1)):
+            return np.zeros(())
+        if name in ("mul", "div") and _is_by_power_of_two(name, operands):
+            return np.asarray(self.smallest)
+        count = 1 if name in BASIC or (name == "pow" and line.call.operands[1] == 2) else ROUNDINGS
+        found = count * self.unit * (1 + 8 * self.unit) * (exact.largest + error)
+        return np.asarray(found + (0.0 if name in ("add", "sub") else self.smallest))
+
+
+def _require_known(line: Line) -> None:
+    """Refuse an operation whose rounding is not known."""
+    op = line.call.op
+    is_known = op.sense or op.is_branch or op.name in EXACT | BASIC | LIBRARY | CONDITIONS
+    if not is_known or op.kernel != (0, 0.0):
+        raise NoRuleError(f"how torch's {op.name} rounds is not bounded in a box")
+
+
+def _element(atoms: Mapping[Atom, npt.NDArray[np.object_]], atom: Atom | None, n: int) -> Atom:
+    if atom is None:
+        return sympy.S.Zero
+    found: Atom = atoms[atom].ravel()[n] if atom in atoms else atom
+    return found
+
+
+def _value(line: Line, inside: Sequence[Interval]) -> Interval:
+    """Compute what an operation is without rounding."""
+    call = line.call
+    if call.op.name in OF_KERNELS:
+        return monotone(OF_KERNELS[call.op.name], inside[0], through=(0.0, 0.0))
+    if (whole := whole_of(call)) is not None:
+        return whole.value(*inside)
+    if call.op.name == "div":
+        return divide(*inside)
+    if call.op.name == "mul" and call.operands[0] == call.operands[1]:
+        return multiply(inside[0], inside[0])
+    rule = rule_of(call)
+    return compile_interval(rule.expression)(rule.environment(inside))
+
+
+def _compared(line: Line, operands: Sequence[Rounded]) -> Rounded:
+    """Compare: torch decides as the exact numbers do, unless errors may make it another decision."""
+    sense = line.call.op.sense
+    a, b = operands
+    exact, wide = compared(a.exact, b.exact, sense), compared(a.wide, b.wide, sense)
+    has_error = reduce(np.logical_or, (one.error > 0 for one in operands))
+    is_sure = (wide.low == wide.high) & (exact.low == exact.high) & (wide.low == exact.low)
+    is_bad = reduce(np.logical_or, (one.is_bad for one in operands))
+    return Rounded(exact, np.where(has_error & ~is_sure, 1.0, 0.0), np.asarray(is_bad))
+
+
+def _is_by_power_of_two(name: str, operands: Sequence[Rounded]) -> bool:
+    """Tell whether a factor, or the divisor, is a power of two."""
+    some = operands[1:] if name == "div" else operands
+    for one in some:
+        number = one.exact
+        is_number = number.low.ndim == 0 and number.low == number.high != 0 and not np.any(one.error)
+        if is_number and abs(np.frexp(number.low)[0]) == 0.5:
+            return True
+    return False
+
+
+def _spread(one: Rounded, size: int) -> Rounded:
+    shape = (size,)
+    return Rounded(one.exact.spread(shape), np.broadcast_to(one.error, shape), np.broadcast_to(one.is_bad, shape))

@@ -1,0 +1,234 @@
+"""Bounds, extremes, Lipschitz constants and zeros over a box."""
+
+import math
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import Function
+from gradcli.errors import GradcliError
+from gradcli.language.parsing import parse
+from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BoxKind
+from gradcli.parts.everywhere.intervals import Interval
+from gradcli.parts.everywhere.jets import Evaluator
+from gradcli.parts.everywhere.least_values import LeastValueSearch
+from gradcli.parts.everywhere.scalars import in_numbers
+from gradcli.parts.everywhere.stopping import INTERRUPTED, interruptible, must_stop
+from gradcli.results import BoxPlace, BoxRange
+from tests.parts.everywhere.published_minima import PUBLISHED, Published
+
+
+def _range(text: str, **ranges: str) -> BoxRange:
+    answer = Function(text).range(box=ranges)
+    assert isinstance(answer, BoxRange)
+    return answer
+
+
+SLOW = ("Rosenbrock", "Beale", "Goldstein-Price", "Ackley", "Griewank")
+"""Functions that take more than a tenth of a second."""
+
+CASES = [pytest.param(one, id=one.name, marks=[pytest.mark.thorough] * (one.name in SLOW)) for one in PUBLISHED]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_published_minima_are_enclosed(case: Published) -> None:
+    """To 1e-6, with all minimizers in the boxes that are left, in at most 20,000 boxes."""
+    names = ("x", "y")
+    program = in_numbers(parse(case.text), {name: np.array(0.5) for name in names}, names)
+    low, high = np.full(2, float(case.low)), np.full(2, float(case.high))
+    found = LeastValueSearch(BoxQuantity(Evaluator(program)), low, high).run()
+    assert found.stopped == ""
+    assert found.bound <= case.least + 1e-9 * max(1, abs(case.least))
+    assert found.found >= case.least - 1e-9 * max(1, abs(case.least))
+    assert found.found - found.bound <= 1.1e-6 * max(1, abs(case.least))
+    assert found.evaluated <= 20_000
+    for place in case.places:
+        at = np.array([dict(zip(names, place, strict=True))[s] for s in program.variables], float)[:, None]
+        near = 1e-6 * (1 + abs(at))
+        assert ((found.left.low <= at + near) & (at - near <= found.left.high)).all(axis=0).any()
+
+
+BOUNDS = [
+    ("x**2", {"x": "-1..2"}, (0, 4), (-2, 4), 4),
+    ("abs(x)", {"x": "-1..3"}, (0, 3), (-1, 1), 1),
+    ("relu(x)", {"x": "-1..3"}, (0, 3), (0, 1), 1),
+    ("sin(x)", {"x": "0..10"}, (-1, 1), (-1, 1), 1),
+    ("gelu(x)", {"x": "-100..100"}, (-0.16997120747990, 100), (-0.128904145185, 1.128904145185), 1.128904145185),
+    ("silu(x)", {"x": "-100..100"}, (-0.27846454276107, 100), (-0.0998393194946, 1.0998393194946), 1.0998393194946),
+    ("tanh(x)", {"x": "-5..5"}, (-math.tanh(5), math.tanh(5)), (1 - math.tanh(5) ** 2, 1), 1),
+    ("elu(x)", {"x": "-3..1"}, (math.expm1(-3), 1), (math.exp(-3), 1), 1),
+    ("exp(-x**2)", {"x": "-3..3"}, (math.exp(-9), 1), (-math.sqrt(2 / math.e), math.sqrt(2 / math.e)), 0.857763885),
+    ("x*exp(-x)", {"x": "0..9"}, (0, 1 / math.e), (-math.exp(-2), 1), 1),
+]  # fmt: skip
+"""Functions of one number: range, bounds of y and of its derivative, and the Lipschitz constant, by hand."""
+
+
+@pytest.mark.parametrize(("text", "ranges", "value", "slope", "lipschitz"), BOUNDS)
+def test_bounds_are_those_of_the_function(
+    text: str, ranges: dict[str, str], value: tuple[float, float], slope: tuple[float, float], lipschitz: float
+) -> None:
+    """Outward, and as near as asked."""
+    answer = _range(text, **ranges)
+    for found, (low, high) in zip(answer.bounds, (value, slope), strict=True):
+        assert found.low <= low + 1e-12
+        assert found.high >= high - 1e-12
+        assert low - found.low <= 2.1e-6 * max(1, abs(low))
+        assert found.high - high <= 2.1e-6 * max(1, abs(high))
+        assert found.low <= found.low_found
+        assert found.high_found <= found.high
+    assert lipschitz - 1e-9 <= answer.lipschitz["2"] <= lipschitz * (1 + 2.1e-6)
+
+
+def test_norms_of_the_gradient_bound_the_change() -> None:
+    """3x + 4y has the gradient (3, 4): the dual norms are 4, 5 and 7."""
+    found = _range("3*x + 4*y", x="-1..1", y="-1..1").lipschitz
+    assert {norm: round(constant, 9) for norm, constant in found.items()} == {"1": 4, "2": 5, "inf": 7}
+
+
+def test_a_function_that_jumps_has_no_lipschitz_constant() -> None:
+    """And what may be met is said; a choice that joins is none."""
+    jumps, joins = _range("where(x > 0, 1, 0)", x="-1..1"), _range("where(x > 0, x, 0.1*x)", x="-1..1")
+    assert (jumps.lipschitz, jumps.held) == ({}, ("jump",))
+    assert (joins.lipschitz, joins.held) == ({"2": 1.0}, ("kink",))
+
+
+@pytest.mark.parametrize(("text", "held"), [("1/x", ("pole",)), ("log(x)", ("edge",)), ("1/(x**2+1)", ())])
+def test_what_a_box_holds_is_said(text: str, held: tuple[str, ...]) -> None:
+    """A pole and an end of the domain leave a bound open on one side alone."""
+    answer = _range(text, x="0..1")
+    assert answer.held == held
+    assert np.isfinite(answer.bounds[0].low) == (text != "log(x)")
+    assert np.isfinite(answer.bounds[0].high) == (text != "1/x")
+
+
+def _at(place: BoxPlace, name: str = "x") -> float:
+    return (place.low[name] + place.high[name]) / 2
+
+
+def test_extremes_are_where_they_are() -> None:
+    """One inside by Krawczyk's operator, one at the end of the range."""
+    least, most = _range("gelu(x)", x="-9..5").places
+    assert (least.kind, least.existence, round(_at(least), 9)) == ("minimum", "one", -0.751791525)
+    assert (most.kind, most.existence, most.low, most.high) == ("maximum", "some", {"x": 5.0}, {"x": 5.0})
+
+
+ZEROS = [
+    ("sin(x)", "1..10", [math.pi, 2 * math.pi, 3 * math.pi]),
+    ("x**3 - x", "-2..2", [-1, 0, 1]),
+    ("x**2 - 2", "0..2", [math.sqrt(2)]),
+    ("exp(x)", "-1..1", []),
+    ("abs(x) - 0.5", "-1..1", [-0.5, 0.5]),
+    ("x*sin(1/x)", "0.03..1", [1 / (n * math.pi) for n in range(10, 0, -1)]),
+]
+
+
+@pytest.mark.parametrize(("text", "ends", "expected"), ZEROS)
+def test_zeros_are_found_and_no_other(text: str, ends: str, expected: list[float]) -> None:
+    """Each in a box of its own that has exactly one."""
+    answer = Function(text).range(box={"x": ends}, zeros=True)
+    zeros = [place for place in answer.places if place.kind == "zero"]
+    assert [place.existence for place in zeros] == ["one"] * len(expected)
+    np.testing.assert_allclose([_at(place) for place in zeros], expected, atol=1e-12)
+    assert all(
+        place.low["x"] - 1e-15 <= at <= place.high["x"] + 1e-15 for place, at in zip(zeros, expected, strict=True)
+    )
+
+
+def test_a_double_zero_is_not_excluded_and_not_claimed() -> None:
+    """It touches 0, which no box proves."""
+    (zero,) = [one for one in Function("x**2").range(box={"x": "-1..1.5"}, zeros=True).places if one.kind == "zero"]
+    assert zero.existence == "unknown"
+    assert zero.low["x"] <= 0 <= zero.high["x"]
+
+
+def test_zeros_of_a_gradient_tell_how_y_bends() -> None:
+    """Himmelblau's function has four minima, four saddles and a maximum."""
+    himmelblau = next(case for case in PUBLISHED if case.name == "Himmelblau").text
+    places = Function(himmelblau).range(box={"x": "-5..5", "y": "-5..5"}, zeros=True).places
+    kinds = [one.kind for one in places if one.kind not in ("minimum", "maximum")]
+    assert {kind: kinds.count(kind) for kind in kinds} == {"least nearby": 4, "critical": 4, "greatest nearby": 1}
+    assert all(one.existence == "one" for one in places if one.kind == "critical")
+
+
+def test_values_that_stay_are_numbers_of_the_function() -> None:
+    """Arrays among them; a vector may move element by element."""
+    answer = Function("sum(w*x)").range({"w": [1, -2], "x": [0, 0]}, box={"x": "0..1"})
+    assert (answer.bounds[0].low, answer.bounds[0].high) == (-2.0, 1.0)
+    assert [one.label.text for one in answer.bounds] == ["y", "dy/dx[0]", "dy/dx[1]"]
+
+
+@pytest.mark.parametrize("text", ["norm([x, y])", "sqrt(x**2 + y**2)", "sqrt(x*x + y*y)"])
+def test_a_norm_has_slopes_at_the_origin(text: str) -> None:
+    """As a whole, not as a root of squares; typed as one, too."""
+    names = ("x", "y")
+    evaluator = Evaluator(in_numbers(parse(text), {name: np.array(0.5) for name in names}, names))
+    (jet,) = evaluator.run(Interval(np.full((2, 1), -1.0), np.full((2, 1), 1.0)))
+    assert (jet.kinds == int(BoxKind.KINK)).all()
+    assert [(jet.slope(i).low.item(), jet.slope(i).high.item()) for i in (0, 1)] == [(-1.0, 1.0)] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("x**2", {}, "needs the range"),
+        ("[x, x]", {"box": {"x": "0..1"}}, "one element"),
+        ("x**2", {"box": {"z": "0..1"}}, "z"),
+        ("x*y", {"box": {"x": "0..1"}}, "y"),
+        ("x**2", {"box": {"x": "0..1"}, "tol": 0.0}, "tolerance"),
+        ("det([[x, 1], [1, x]])", {"box": {"x": "0..1"}}, "det"),
+    ],
+)
+def test_what_has_no_range_is_refused(text: str, options: dict[str, object], words: str) -> None:
+    """In words."""
+    with pytest.raises(GradcliError, match=words):
+        Function(text).range(**options)  # type: ignore[arg-type]
+
+
+def test_an_interrupt_ends_the_searches_and_another_one_the_process() -> None:
+    """In a process that interrupts would end; what is proved so far is answered."""
+    ended = list[int]()
+    before = signal.signal(signal.SIGINT, lambda number, frame: ended.append(number))
+    try:
+        with interruptible():
+            assert must_stop() == ""
+            signal.raise_signal(signal.SIGINT)
+            assert (must_stop(), ended) == (INTERRUPTED, [])
+            found = LeastValueSearch(BoxQuantity(_sine()), np.array([0.0]), np.array([9.0])).run()
+            assert (found.stopped, found.bound) == (INTERRUPTED, -np.inf)
+            signal.raise_signal(signal.SIGINT)
+            assert ended == [signal.SIGINT]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _sine() -> Evaluator:
+    return Evaluator(in_numbers(parse("sin(x)"), {"x": np.array(0.5)}, ("x",)))
+
+
+@pytest.mark.part("running")
+def test_a_function_of_python_has_a_range(tmp_path: Path) -> None:
+    """By its formula; one that decides by values has another formula elsewhere, and is refused."""
+    file = tmp_path / "own.py"
+    text = "def f(x):\n    return x.tanh() * x\n\ndef g(x):\n    return x**2 if x > 0 else -x\n"
+    _ = file.write_text(text, encoding="utf-8")
+    import gradcli
+    from gradcli.cli.commands import function_named
+
+    found: Any = function_named(f"{file}::f")
+    assert found.ask("range", {"box": {"x": "-2..2"}}).bounds[0].low == 0
+    with pytest.raises(gradcli.GradcliError, match="backward pass of code"):
+        found.ask("check", {"box": {"x": "-2..2"}})
+    other: Any = function_named(f"{file}::g")
+    with pytest.raises(gradcli.GradcliError, match="values decide"):
+        other.ask("range", {"box": {"x": "1..2"}})
+
+
+@pytest.mark.parametrize("text", ["nan*x", "x + nan", "inf*x", "x - inf"])
+def test_what_is_no_number_is_nowhere_found(text: str) -> None:
+    """Nothing is said to be there, at 0 either, where torch has nan or infinity."""
+    found = _range(text, x="0..1").bounds[0]
+    assert (found.low_found, found.high_found) == (np.inf, -np.inf)

@@ -1,0 +1,98 @@
+"""Torch's own passes on boxes: no number of torch is farther from the truth than the bound says."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp
+
+from gradcli import Function
+from gradcli.autodiff._torch import torch
+from gradcli.parts.everywhere import rounded_passes
+from gradcli.parts.everywhere.intervals import Interval
+from gradcli.parts.everywhere.moving_box import moving_box
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses
+from gradcli.questions.question import Dtype
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + mp.exp(-x))
+
+
+FUNCTIONS: dict[str, tuple[Any, float, float]] = {
+    "(1 - cos(x))/x**2": (lambda x: (1 - mp.cos(x)) / x**2, -3, 3),
+    "x*sin(x)": (lambda x: x * mp.sin(x), 0, 20),
+    "log(1 - sigmoid(x))": (lambda x: mp.log(1 - _sigmoid(x)), -9, 9),
+    "log(1 + exp(x))": (lambda x: mp.log(1 + mp.exp(x)), -30, 30),
+    "sqrt(x + 1) - sqrt(x)": (lambda x: mp.sqrt(x + 1) - mp.sqrt(x), 0.01, 1000),
+    "exp(-x**2)*x**3": (lambda x: mp.exp(-(x**2)) * x**3, -3, 3),
+    "tanh(x)/(1 + x**2)": (lambda x: mp.tanh(x) / (1 + x**2), -9, 9),
+    "0.1*x + x/3": (lambda x: mp.mpf(0.1) * x + x / 3, -9, 9),
+    "gelu(x)": (lambda x: x * mp.erfc(-x / mp.sqrt(2)) / 2, -5, 5),
+    "silu(x)": (lambda x: x * _sigmoid(x), -20, 20),
+    "softplus(x)": (lambda x: mp.log1p(mp.exp(x)), -30, 30),
+    "mish(x)": (lambda x: x * mp.tanh(mp.log1p(mp.exp(x))), -20, 30),
+    "elu(x)": (lambda x: x if x > 0 else mp.expm1(x), -9, 9),
+    "logsigmoid(x)": (lambda x: -mp.log1p(mp.exp(-x)), -20, 20),
+    "softsign(x)": (lambda x: x / (1 + abs(x)), -9, 9),
+    "where(x > 1, x**2, log(x))": (lambda x: x**2 if x > 1 else mp.log(x), 0.1, 3),
+    "atan(x)*log1p(x**2)": (lambda x: mp.atan(x) * mp.log1p(x**2), -9, 9),
+    "maximum(x, x**2)": (lambda x: max(x, x**2), -2, 3),
+}
+"""Functions of x with their truths and ranges."""
+
+
+def _truth(text: str, x: float) -> tuple[Any, Any]:
+    """The value, and the derivative by a central difference, which is right to 20 digits."""
+    function, at = FUNCTIONS[text][0], mp.mpf(x)
+    step = mp.mpf(10) ** -12 * (1 + abs(at))
+    return function(at), (function(at + step) - function(at - step)) / (2 * step)
+
+
+def _violations(text: str, dtype: Dtype, draw: random.Random, boxes: int) -> Iterator[str]:
+    _, low, high = FUNCTIONS[text]
+    box = moving_box(Function(text)._asked(None, dtype=dtype), {"x": f"{low}..{high}"})
+    passes, kind = RoundedPasses(box), np.dtype(dtype).type
+    starts, widths = (
+        [draw.uniform(low, high) for _ in range(boxes)],
+        [(high - low) * 10 ** -draw.uniform(0, 6) for _ in range(boxes)],
+    )
+    lows = np.array(starts)
+    highs = np.minimum(lows + np.array(widths), high)
+    numbers = passes.run(Interval(lows[None], highs[None]))
+    for n in range(boxes):
+        for x in (kind(draw.uniform(lows[n], highs[n])) for _ in range(3)):
+            if not lows[n] <= float(x) <= highs[n]:
+                continue
+            tensor = torch.tensor(x, dtype=getattr(torch, dtype), requires_grad=True)
+            y = Function(text).grad({"x": tensor.detach().numpy()}, dtype=dtype, check=False)
+            torch_numbers = float(y.value), float(y.grad["x"])
+            for number, own, truth in zip(torch_numbers, numbers, _truth(text, float(x)), strict=True):
+                error = abs(mp.mpf(number) - truth) if np.isfinite(number) else mp.inf
+                if not own.is_bad[n] and error > own.error[n] + mp.mpf(10) ** -18 * abs(truth):
+                    yield f"{text} in {dtype} at {x!r}: torch {number} is off by {mp.nstr(error)} of {own.error[n]}"
+
+
+@pytest.mark.parametrize("text", FUNCTIONS)
+def test_no_number_of_torch_is_farther_off_than_the_bound(text: str) -> None:
+    """In both formats, in boxes of all widths."""
+    draw = random.Random(text)
+    with mp.workdps(50):
+        for dtype in ("float64", "float32"):
+            assert next(_violations(text, dtype, draw, 4), None) is None
+
+
+@pytest.mark.parametrize("planted", ["UNITS", "SLOPES", "THRESHOLD"])
+def test_a_bound_that_is_too_small_is_seen(planted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a format with more bits, of errors that are not passed on, of a threshold that is not known."""
+    draw, text = random.Random(1), "softplus(x)" if planted == "THRESHOLD" else "(1 - cos(x))/x**2"
+    if planted == "UNITS":
+        monkeypatch.setattr(rounded_passes, "UNITS", {"float64": 2.0**-60, "float32": 2.0**-40})
+    elif planted == "SLOPES":
+        monkeypatch.setattr(RoundedPasses, "_passed_on", lambda *_: np.zeros(()))
+    else:
+        monkeypatch.setattr(rounded_passes, "_THRESHOLDS", ())
+    with mp.workdps(50):
+        assert next(_violations(text, "float64", draw, 20), None) is not None
