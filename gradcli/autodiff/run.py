@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -193,9 +194,13 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def on_device(array: Array, device: str) -> Tensor:
-    """Copy an array to a tensor on a device."""
-    return torch.tensor(array, device=device)
+def on_device(array: Array | Any, device: str) -> Tensor:
+    """Copy an array to a tensor on a device; a `scipy.sparse.csr_array` to one of torch's sparse rows."""
+    if isinstance(array, np.ndarray | np.generic):
+        return torch.tensor(array, device=device)
+    rows: Any = array
+    parts = (torch.as_tensor(one) for one in (rows.indptr, rows.indices, rows.data))
+    return torch.sparse_csr_tensor(*parts, size=rows.shape, device=device)
 
 
 def array_of(tensor: Tensor) -> Array:

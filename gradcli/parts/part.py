@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gradcli.language.function_text import TextReader
     from gradcli.parts.command import Command
     from gradcli.parts.renderer import Renderer
+    from gradcli.questions.matrices import SparseMatrices
     from gradcli.results import Result
 
 
@@ -83,6 +84,10 @@ class Part(Protocol):
 
     def adviser(self) -> Adviser | None:
         """Return what is said after a check of numbers that cannot be trusted: what is to blame, a better form."""
+        return None
+
+    def sparse_matrices(self) -> SparseMatrices | None:
+        """Return what answers a Jacobian or a Hessian by the entries that are not 0 by structure."""
         return None
 
     def function_named(self, word: str) -> AskedFunction | None:

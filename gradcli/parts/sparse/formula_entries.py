@@ -1,0 +1,5 @@
+"""(stub while the rest is tried)"""
+
+
+def compare_formulas(point, wrt, pattern, values, formulas, check, dtype):
+    return formulas, check
