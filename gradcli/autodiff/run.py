@@ -199,8 +199,8 @@ def on_device(array: Array | Any, device: str) -> Tensor:
     if isinstance(array, np.ndarray | np.generic):
         return torch.tensor(array, device=device)
     rows: Any = array
-    parts = (torch.as_tensor(one) for one in (rows.indptr, rows.indices, rows.data))
-    return torch.sparse_csr_tensor(*parts, size=rows.shape, device=device)
+    starts, columns, numbers = (torch.as_tensor(one) for one in (rows.indptr, rows.indices, rows.data))
+    return torch.sparse_csr_tensor(starts, columns, numbers, size=rows.shape, device=device)
 
 
 def array_of(tensor: Tensor) -> Array:

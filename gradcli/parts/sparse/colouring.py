@@ -1,8 +1,8 @@
 """Groups of rows, or of columns, of which no two have an entry in common: one product gives all entries of a group.
 
 Rows are vertices, and each column is a hyperedge that joins the rows with an entry in it; for columns the other way
-round.  A colouring gives two vertices of a hyperedge different colours.  Stencils, windows and blocks repeat themselves,
-so a period is tried first,
+round.  A colouring gives two vertices of a hyperedge different colours.  Stencils, windows and blocks repeat, so a
+period is tried first,
 
     colour of the vertex at (i, j, ...) = (a·i + b·j + ...) mod p,
 

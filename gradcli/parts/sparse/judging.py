@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,31 +20,38 @@ import sympy
 
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.arrays import Array
+from gradcli.crosscheck.bounded import MOST_BALLS, MOST_SLOW
 from gradcli.crosscheck.bounded_gradient import GradientBounds
-from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Evidence
+from gradcli.crosscheck.compare import FIRST_BITS, TOLERANCE, Block, Evidence
 from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.hessian_judge import HessianJudge
 from gradcli.crosscheck.judge import JacobianJudge, Judgement
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.crosscheck.sample import Selection
 from gradcli.crosscheck.summary import PartCheck
+from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.parts.sparse.products import Plan, Product
-from gradcli.progress import set_step
+from gradcli.progress import budget_factor, set_step
 from gradcli.reference.array_values import Values
+from gradcli.reference.ball_arrays import BallArray
+from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import Bounds, NoRuleError
 from gradcli.reference.contractions import contracted
 from gradcli.reference.deadline import OverTimeError, part_limit, require_time, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
-from gradcli.results import Entry, NumberKind
+from gradcli.results import Entry, Index, NumberKind
 
 Mask = npt.NDArray[np.bool_]
 
 MOST_BY_BALLS = 200
 """Entries that balls decide, of those that bounds leave open, or as a sample of those that they prove."""
+
+BITS = 128
+"""Bits of balls for entries that bounds leave open: twice those of a float, and some for what cancels."""
 
 MOST_VALUES = 50
 """Elements of y that balls decide, of those that bounds leave open."""
@@ -133,9 +141,12 @@ def judged(subject: SparseSubject) -> Judgement:
 
 def prove(subject: SparseSubject) -> Proof:
     """Prove with bounds that torch's numbers agree, product by product, until the time is over."""
-    proof = Proof(*(np.zeros(subject.plan.pattern.count, dtype=bool) for _ in range(2)))
+    count = subject.plan.pattern.count
+    proof = Proof(np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
     with suppress(NoAdjointError, NoRuleError, OverTimeError):
-        _Bounding(subject, proof).run()
+        bounding = _Bounding(subject, proof)
+        bounding.attempt(np.float64)
+        bounding.refine()
     return proof
 
 
@@ -150,34 +161,50 @@ class _Bounding:
         self.shapes: Mapping[Atom, Shape] = shapes_in(self.function, point.shapes)
         self.bounds = GradientBounds(self.function, self.shapes, subject.symbols)
 
-    def run(self) -> None:
-        """Bound y, and then each product."""
-        subject, pattern = self.subject, self.subject.plan.pattern
-        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols)
-        y = values.value.mapped(lambda x: np.broadcast_to(x, (1, *subject.point.shape)).reshape(-1))
+    def attempt(self, kind: type[Any]) -> None:
+        """Bound y, and then each product that has entries which are not proved yet, in numbers of a kind."""
+        subject, pattern, proof = self.subject, self.subject.plan.pattern, self.proof
+        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind)
+        y = values.value.in_floats().mapped(lambda x: np.broadcast_to(x, (1, *subject.point.shape)).reshape(-1))
         exists = y.is_known & np.isfinite(y.middle)
         if subject.gradient is None:
-            self.proof.value = self._agrees(subject.y, y)[0] & exists
+            agrees = self._agrees(subject.y, y)[0] & exists
+            proof.value = agrees if proof.value is None else proof.value | agrees
         count = len(subject.plan.products)
         for number, product in enumerate(subject.plan.products):
+            at = product.entries
+            if proof.agrees[at].all():
+                continue
             require_time()
             set_step("proving", number, count)
-            at = product.entries
             truth = self._rows(values, product) if product.axis == "rows" else self._columns(values, product)
+            there = exists[pattern.rows[at]]
+            if subject.gradient is not None:  # where the gradient does not exist, it has no derivative
+                there &= exists[pattern.columns[at]]
             given = subject.values[at]
             agrees, error = self._agrees(given, truth)
-            agrees &= exists[pattern.rows[at]]
-            if subject.gradient is not None:  # where the gradient does not exist, it has no derivative
-                agrees &= exists[pattern.columns[at]]
-            self.proof.agrees[at] = agrees
-            self.proof.is_off[at] = self._is_off(given, truth) & exists[pattern.rows[at]]
-            self.proof.error = max(self.proof.error, float(error.max(initial=0.0, where=agrees)))
+            agrees &= there
+            proof.agrees[at] |= agrees
+            proof.is_off[at] |= self._is_off(given, truth) & there
+            proof.error = max(proof.error, float(error.max(initial=0.0, where=agrees)))
+
+    def refine(self) -> None:
+        """Try what is open once more with more digits, and then in balls, where numbers that cancel stay exact."""
+        elements = sum(math.prod(self.shapes[line.symbol]) for line in self.function.lines)
+        has_rules = {Kind.DEFINED, Kind.SPECTRAL}.isdisjoint(line.call.op.kind for line in self.function.lines)
+        for kind, most in ((np.longdouble, MOST_SLOW[0]), (BallArray, MOST_BALLS * max(1.0, budget_factor()))):
+            is_open = np.array([not self.proof.agrees[one.entries].all() for one in self.subject.plan.products])
+            y = self.proof.value
+            sweeps = int(is_open.sum()) + int(y is not None and not y.all())
+            if has_rules and 0 < sweeps * elements <= most:
+                with precision(BITS):
+                    self.attempt(kind)
 
     def _rows(self, values: Values, product: Product) -> Bounds:
         """Bound the entries that are read from vᵀJ."""
         v = product.seed(math.prod(self.subject.point.shape)).reshape(1, *self.subject.point.shape)
         found = self.bounds.weighted(values, v)
-        parts = [found[symbol].mapped(lambda x: x.reshape(-1)) for symbol in self.subject.symbols]
+        parts = [found[symbol].in_floats().mapped(lambda x: x.reshape(-1)) for symbol in self.subject.symbols]
         whole = parts[0].joined(parts[1:], np.concatenate) if len(parts) > 1 else parts[0]
         return whole.mapped(lambda x: x[product.places])
 
@@ -185,18 +212,20 @@ class _Bounding:
         """Bound the entries that are read from Ju: of each variable by itself, as an entry has one."""
         starts, columns = self.subject.starts, self.subject.plan.pattern.columns[product.entries]
         u = product.seed(int(starts[-1]))
-        middle, radius = np.zeros(len(columns)), np.full(len(columns), np.inf)
+        kind = np.longdouble if values.kind is np.longdouble else np.float64
+        middle: Array = np.zeros(len(columns), kind)
+        radius: Array = np.full(len(columns), np.inf, kind)
         for symbol, first, last in zip(self.subject.symbols, starts[:-1], starts[1:], strict=True):
             own = np.flatnonzero((columns >= first) & (columns < last))
             if len(own):
                 direction = u[first:last].reshape(1, *self.shapes[symbol])
-                found = self.bounds.along(values, symbol, direction).mapped(lambda x: x.reshape(-1))
+                found = self.bounds.along(values, symbol, direction).in_floats().mapped(lambda x: x.reshape(-1))
                 middle[own], radius[own] = (one[product.places[own]] for one in (found.middle, found.radius))
         return Bounds(middle, radius)
 
     def _agrees(self, given: Array, truth: Bounds) -> tuple[Mask, Array]:
         """Tell which numbers are within the tolerance of every number in their bounds, and how far they may be off."""
-        numbers, tolerance = np.asarray(given, dtype=np.float64), self.tolerance
+        numbers, tolerance = np.asarray(given, dtype=truth.middle.dtype), self.tolerance
         with np.errstate(all="ignore"):
             distance = (abs(numbers - truth.middle) * (1 + 2.0**-50) + truth.radius) * (1 + 2.0**-50)
             least = np.maximum(abs(truth.middle) - truth.radius, 0) * (1 - 2.0**-50)
@@ -310,7 +339,7 @@ class _HessianEntries(_Asking, HessianJudge):
         selection = self.selection(places)
         found = self._plan(selection).run(FIRST_BITS)
         entries = self._decide(selection, found, [self.entry_at(place) for place in places])
-        truths = {}
+        truths: dict[Block, dict[tuple[Index, Index], Ball]] = {}
         for one in map(self.named, entries):
             if one.truth is not None and one.row is not None and one.column is not None:
                 block = truths.setdefault((one.by or "", one.variable or ""), {})
@@ -343,10 +372,18 @@ def _by_balls(subject: SparseSubject, proof: Proof) -> tuple[_Decided, Evidence 
     return found, _joined(evidences)
 
 
+def enclosed(subject: SparseSubject, places: Sequence[int]) -> Evidence | None:
+    """Enclose the truths of some entries by balls; None where that takes too long."""
+    with suppress(OverBudgetError, OverTimeError), part_limit(BALLS):
+        judge = _JacobianEntries(subject) if subject.gradient is None else _HessianEntries(subject)
+        return judge.decided(places)[1]
+    return None
+
+
 def _joined(evidences: Sequence[Evidence]) -> Evidence | None:
     if not evidences:
         return None
-    blocks: dict[tuple[str, str], dict] = {}
+    blocks: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for one in evidences:
         for block, truths in one.blocks.items():
             blocks.setdefault(block, {}).update(truths)

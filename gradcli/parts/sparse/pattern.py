@@ -175,7 +175,7 @@ class _IndexSets:
             order = np.argsort(position, kind="stable")
             position, source = position[order], source[order]
         ends = np.concatenate(([0], np.cumsum(np.bincount(position, minlength=size))))
-        columns = source if variable is None else source + self.offsets[variable]  # type: ignore[index]
+        columns = source if variable is None else source + self.offsets[variable]
         kind = np.int32 if len(source) < 2**31 else np.int64
         shape = size, self.width if variable is not None else width
         parts = np.ones(len(source), dtype=bool), columns.astype(kind), ends.astype(kind)

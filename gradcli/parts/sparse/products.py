@@ -1,8 +1,8 @@
 """Products that have all entries of a pattern in them: which there are, and torch's numbers for them.
 
-A product is vᵀJ, with v 1 in the rows of a group and 0 elsewhere, or Ju with u 1 in its columns.  Dense rows and columns
-have products of their own, and leave the others with few entries: an arrow takes three.  A Hessian is symmetric: its
-products are those of rows, and that of a dense row has its dense column too.
+A product is vᵀJ, with v 1 in the rows of a group and 0 elsewhere, or Ju with u 1 in its columns.  Dense rows and
+columns have products of their own, and leave the others with few entries: an arrow takes three.  A Hessian is
+symmetric: its products are those of rows, and that of a dense row has its dense column too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from gradcli.arrays import Array
 from gradcli.language.program.wengert import Shape
 from gradcli.parts.sparse.colouring import Colouring, ManyColoursError, coloured
 from gradcli.parts.sparse.pattern import Indices, Pattern
+
+if TYPE_CHECKING:
+    from gradcli.autodiff.run import Forward, Tensor
 
 DENSE = 48
 """Entries of a row, and of a column, from which on it has a product of its own, if no more than `MOST_DENSE` have."""
@@ -145,7 +148,7 @@ def _grouped(
         if found is not None and least >= found[1].count:
             break
         try:
-            own = coloured(a, b, rows, n) if axis == "rows" else coloured(b, a, _joined(columns), m)
+            own = coloured(a, b, rows, n) if axis == "rows" else _columns_coloured(b, a, columns, m)
         except ManyColoursError:
             continue
         if found is None or own.count < found[1].count:
@@ -157,13 +160,31 @@ def _grouped(
     return found
 
 
-def _joined(shapes: Sequence[Shape]) -> Shape:
-    """Return the shape of several variables as one tensor: stacked where they are alike, else flat."""
+def _columns_coloured(columns: Indices, rows: Indices, shapes: Sequence[Shape], height: int) -> Colouring:
+    """Colour the columns of several variables: all of them as one tensor, or those of each with colours of its own."""
     if len(shapes) == 1:
-        return shapes[0]
-    if len(set(shapes)) == 1:
-        return (len(shapes), *shapes[0])
-    return (sum(map(math.prod, shapes)),)
+        return coloured(columns, rows, shapes[0], height)
+    least = int(np.bincount(rows).max())
+    is_alike = len(set(shapes)) == 1
+    if is_alike:
+        found = coloured(columns, rows, (len(shapes), *shapes[0]), height)
+        if found.count <= least:
+            return found
+    sizes = [math.prod(shape) for shape in shapes]
+    starts = np.cumsum([0, *sizes])
+    colours, count = np.full(int(starts[-1]), -1, np.int32), 0
+    for shape, first, last in zip(shapes, starts[:-1], starts[1:], strict=True):
+        held = (columns >= first) & (columns < last)
+        own = coloured(columns[held] - first, rows[held], shape, height)
+        colours[first:last] = np.where(own.colours >= 0, own.colours + count, -1)
+        count += own.count
+    apart = Colouring(colours, count)
+    if is_alike:
+        return apart if count < found.count else found
+    if count > least:
+        found = coloured(columns, rows, (int(starts[-1]),), height)
+        return apart if count <= found.count else found
+    return apart
 
 
 def _of_colours(pattern: Pattern, axis: Axis, colouring: Colouring, left: npt.NDArray[np.int64]) -> Iterator[Product]:
@@ -249,7 +270,7 @@ def guard(pattern: Pattern, values: Array, multiply: Multiply, dtype: str) -> Gu
     return Guard(worst, float(excess[worst])) if excess[worst] > 0 else Guard(-1, 0.0)
 
 
-def _usual(sizes: Array) -> float:
+def _usual(sizes: npt.NDArray[Any]) -> float:
     """Return the size of the terms of a usual column, next to which what cancels in others is rounding."""
     known = sizes[np.isfinite(sizes) & (sizes > 0)]
     return float(np.median(known)) if len(known) else 1e-300
@@ -264,14 +285,15 @@ class Tensors:
         is_second: Whether products are those with the Hessian.
     """
 
-    def __init__(self, forward: object, wrt: Sequence[str], *, is_second: bool = False) -> None:
+    def __init__(self, forward: Forward, wrt: Sequence[str], *, is_second: bool = False) -> None:
         from gradcli.autodiff._torch import torch
         from gradcli.autodiff.jacobians import gradients
 
         self._torch, self._gradients = torch, gradients
-        self._y = forward.output  # type: ignore[attr-defined]
-        self._leaves = [forward.leaves[name] for name in wrt]  # type: ignore[attr-defined]
-        self._weights = self._transposed = None
+        self._y = forward.output
+        self._leaves = [forward.leaves[name] for name in wrt]
+        self._weights: Tensor | None = None
+        self._transposed: list[Tensor] = []
         self.gradient: Mapping[str, Array] = {}
         if is_second:
             first = gradients(self._y, self._leaves, torch.ones_like(self._y), differentiable=True)
@@ -288,9 +310,10 @@ class Tensors:
 
     def _columns(self, u: Array) -> Array:
         """Compute Ju as the derivative of vᵀJ by v, which is linear in v."""
-        if self._transposed is None:
+        if self._weights is None:
             self._weights = self._torch.zeros_like(self._y, requires_grad=True)
             self._transposed = self._gradients(self._y, self._leaves, self._weights, differentiable=True)
+        weights = self._weights
         starts = np.cumsum([0, *(leaf.numel() for leaf in self._leaves)])
         parts = zip(self._transposed, self._leaves, starts[:-1], starts[1:], strict=True)
         along = [
@@ -301,11 +324,11 @@ class Tensors:
         if not along:
             return np.zeros(self._y.numel(), u.dtype)
         ours, others = [one for one, _ in along], [other for _, other in along]
-        found = self._torch.autograd.grad(ours, [self._weights], others, retain_graph=True, allow_unused=True)
+        found = self._torch.autograd.grad(ours, [weights], others, retain_graph=True, allow_unused=True)
         return np.zeros(self._y.numel(), u.dtype) if found[0] is None else self._flat(found)
 
     @staticmethod
-    def _flat(parts: Sequence[object]) -> Array:
+    def _flat(parts: Sequence[Tensor]) -> Array:
         from gradcli.autodiff.run import derivative_of
 
-        return np.concatenate([derivative_of(one).reshape(-1) for one in parts])  # type: ignore[arg-type]
+        return np.concatenate([derivative_of(one).reshape(-1) for one in parts])

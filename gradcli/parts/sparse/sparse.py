@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,20 @@ from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.errors import InputError, TooLargeError
+from gradcli.language.program.expansion import PADDING
 from gradcli.option_words import option
 from gradcli.parts.sparse.colouring import ManyColoursError
-from gradcli.parts.sparse.formula_entries import compare_formulas
-from gradcli.parts.sparse.judging import SparseSubject, judged
+from gradcli.parts.sparse.formula_entries import SparseNumbers, compare_formulas
+from gradcli.parts.sparse.judging import SparseSubject, enclosed, judged
 from gradcli.parts.sparse.pattern import Pattern, pattern_of
 from gradcli.parts.sparse.products import Axis, Guard, Plan, Tensors, guard, plan, values_of
 from gradcli.progress import BUDGET, set_step
 from gradcli.questions.judging import compare_numbers
+from gradcli.questions.operators import OPERATORS
 from gradcli.questions.question import Question
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.results import (
+    HVP,
     Assessment,
     Compression,
     Entry,
@@ -164,10 +168,14 @@ def _with_numbers(structure: _Structure) -> Judged:
     values = values_of(chosen, _Timed(tensors, structure, chosen), question.dtype)
     held = guard(pattern, values, tensors.multiply, question.dtype)
     derived = _derived(structure)
-    judgement = _judgement(structure, chosen, values, tensors, held) if question.check else None
+    subject = _subject(structure, chosen, values, tensors)
+    judgement = _judgement(structure, subject, held) if question.check else None
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
     formulas, check = confirm_at(check, question.point, evidence, question.program, derived)
-    formulas, check = compare_formulas(question.point, question.wrt, pattern, values, formulas, check, question.dtype)
+    sizes = [question.arrays[name].size for name in question.wrt]
+    columns = {n: (sum(sizes[:k]), sizes[k]) for k, n in enumerate(question.wrt)}
+    numbers = SparseNumbers(question.point, pattern, values, columns, structure.is_second, question.dtype)
+    formulas, check = compare_formulas(numbers, formulas, derived, check, partial(enclosed, subject))
     warnings = [_nearly_all(structure, chosen)] if len(chosen.products) > NEARLY_ALL * chosen.usual > FEW else []
     return _answer(structure, chosen, values, formulas, check, warnings, tensors)
 
@@ -244,19 +252,25 @@ def _nearly_all(structure: _Structure, chosen: Plan) -> str:
 # -- the verdict
 
 
-def _judgement(structure: _Structure, chosen: Plan, values: Array, tensors: Tensors, held: Guard) -> Judgement:
-    """Judge all entries; what else is known of code is that of its product with a random v."""
+def _subject(structure: _Structure, chosen: Plan, values: Array, tensors: Tensors) -> SparseSubject:
+    """Return what is judged."""
     question = structure.question
     y, of = question.value.reshape(-1), math.nan
     if structure.is_second:
         of = float(question.value.reshape(()))
         y = np.concatenate([tensors.gradient[name].reshape(-1) for name in question.wrt])
     given = structure.point, question.wrt, chosen, values, y, question.dtype
-    found = judged(SparseSubject(*given, gradient=structure.gradient, of=of))
+    return SparseSubject(*given, gradient=structure.gradient, of=of)
+
+
+def _judgement(structure: _Structure, subject: SparseSubject, held: Guard) -> Judgement:
+    """Judge all entries; what else is known of code is that of its product with a random v."""
+    question = structure.question
+    found = judged(subject)
     if not held.holds:
         found = found.joined([_missed(structure, held)], is_fully_recorded=False)
-    if not structure.is_second and (question.recording is not None or question.program.guards is not None):
-        found = _with_function(question, found)
+    if _is_more_than_its_lines(question):
+        found = _with_function(structure, found)
     return found
 
 
@@ -275,10 +289,23 @@ def _missed(structure: _Structure, held: Guard) -> Entry:
     return Entry(position, None, Assessment("disagree", note=note))
 
 
-def _with_function(question: Question, found: Judgement) -> Judgement:
-    """Add what the judge of vᵀJ finds for a random v: values held constant, branches, wrong custom functions."""
-    v = np.random.default_rng(2).uniform(0.5, 1.5, question.shape).astype(question.dtype)
-    numbers = Numbers.of_first_order(question.dtype, question.value, None, v, question.product(v))
+def _is_more_than_its_lines(question: Question) -> bool:
+    """Tell whether a function is code, or values decide its lines, hold something constant, or must be symmetric."""
+    is_code = question.recording is not None or question.program.guards is not None
+    ops = [line.call.op for line in question.program.lines]
+    has_padding = any(PADDING in line.call.op.statics for line in question.program.lines)
+    return is_code or has_padding or any(op.is_held or op.symmetric for op in ops)
+
+
+def _with_function(structure: _Structure, found: Judgement) -> Judgement:
+    """Add what the judge of vᵀJ, or of Hu, finds along a random vector: what is held constant, wrong custom functions."""
+    question, draw = structure.question, np.random.default_rng(2)
+    if structure.is_second:
+        u = {name: draw.uniform(0.5, 1.5, question.arrays[name].shape).astype(question.dtype) for name in question.wrt}
+        numbers = OPERATORS[HVP].ask(question, u)
+    else:
+        v = draw.uniform(0.5, 1.5, question.shape).astype(question.dtype)
+        numbers = Numbers.of_first_order(question.dtype, question.value, None, v, question.product(v))
     other = compare_numbers(question, numbers)
     findings = [one for one in other.check.findings if one.verdict not in ("agree", "unchecked")]
     return found.joined(findings, is_fully_recorded=other.is_fully_recorded and not other.is_sample)
@@ -322,12 +349,12 @@ def _blocks(structure: _Structure, values: Array | None, quantities: Sequence[An
     for one in quantities:
         by, name = one.axes
         first, last = starts[name], starts[name] + sizes[name]
-        own = (pattern.columns >= first) & (pattern.columns < last) if len(sizes) > 1 else slice(None)
+        own = (pattern.columns >= first) & (pattern.columns < last)
         top, height = (starts[by], sizes[by]) if structure.is_second else (0, pattern.shape[0])
-        if structure.is_second and len(sizes) > 1:
-            own = own & (pattern.rows >= top) & (pattern.rows < top + height)
+        if structure.is_second:
+            own &= (pattern.rows >= top) & (pattern.rows < top + height)
         rows, columns = pattern.rows[own], pattern.columns[own]
-        if len(sizes) > 1:
+        if top or first:
             rows, columns = (rows - top).astype(np.int32), (columns - first).astype(np.int32)
         held = None if values is None else values[own]
         found.append(SparseBlock(one.label, one.axes, (height, sizes[name]), rows, columns, held))

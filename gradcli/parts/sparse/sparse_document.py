@@ -1,4 +1,4 @@
-"""A sparse matrix as a document: its shape and pattern, its formula and verdict, its first and last entries, a picture."""
+"""A sparse matrix as a document: its shape, pattern, formula and verdict, its first and last entries, a picture."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def facts(answer: SparseAnswer) -> doc.Table:
     below, above = found.bandwidth
     row = [
         line(f"{height:,} × {width:,}"),
-        line(f"{found.entries:,} of {height * width:,}, {part:.2g} %"),
+        line(f"{found.entries:,} of {height * width:,}, {part:.3g} %"),
         line(f"{below:,} below, {above:,} above"),
     ]
     if found.products:

@@ -1,4 +1,4 @@
-"""Sparse matrices as files: SciPy's and Matrix Market's of the whole matrix, rows of entries for all that reads tables."""
+"""Sparse matrices as files: SciPy's and Matrix Market's of the whole matrix, and rows of entries."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.files.binary import write_npz
+from gradcli.parts.sparse.pattern import Indices
 from gradcli.parts.sparse.sparse_document import SparseAnswer, starts
 from gradcli.report.appearance import Appearance
 from gradcli.report.numbers import MANY, digits, in_lists
@@ -54,7 +55,7 @@ def _rows(answer: SparseAnswer) -> Iterator[list[str]]:
                 yield [*([y] if is_second else []), i, x, j, *value]
 
 
-def _texts(positions: Array, shape: tuple[int, ...]) -> Iterator[str]:
+def _texts(positions: Indices, shape: tuple[int, ...]) -> Iterator[str]:
     """Write flat positions as indices, `0 1`."""
     if len(shape) == 1:
         return map(str, positions.tolist())
@@ -135,7 +136,7 @@ def parquet(answer: SparseAnswer, shown: Appearance, file: BinaryIO) -> None:
     pyarrow.parquet.write_table(pyarrow.table(table), file)
 
 
-def whole(answer: SparseAnswer) -> tuple[Array, Array, Array | None]:
+def whole(answer: SparseAnswer) -> tuple[Indices, Indices, Array | None]:
     """Put the blocks next to each other and below each other: rows and columns of one matrix, row by row."""
     if len(answer.blocks) == 1:
         return answer.blocks[0].row, answer.blocks[0].column, answer.blocks[0].value
