@@ -200,7 +200,8 @@ def on_device(array: Array | Any, device: str) -> Tensor:
         return torch.tensor(array, device=device)
     rows: Any = array
     starts, columns, numbers = (torch.as_tensor(one) for one in (rows.indptr, rows.indices, rows.data))
-    return torch.sparse_csr_tensor(starts, columns, numbers, size=rows.shape, device=device)
+    with warnings.catch_warnings(action="ignore"):  # of a format that torch calls a beta
+        return torch.sparse_csr_tensor(starts, columns, numbers, rows.shape, device=device, check_invariants=False)
 
 
 def array_of(tensor: Tensor) -> Array:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import sympy
+from flint import arb
 
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.arrays import Array
@@ -397,9 +398,23 @@ def _spaced(places: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
     return places[np.unique(np.linspace(0, len(places) - 1, most).astype(np.int64))]
 
 
+def _all_zero(subject: SparseSubject) -> PartCheck:
+    """Make the part of a matrix without a pattern: all of its entries are 0, for all values."""
+    entries = math.prod(subject.plan.pattern.shape)
+    if not entries:
+        return PartCheck(subject.kind, 0, (), "all")
+    first = subject.point.entry(subject.wrt[0], 0, 0, 0.0).judged(verdict="agree", proven=True, truth=arb(0))
+    if subject.gradient is not None:
+        name, index = subject.gradient.element(0)
+        first = first.moved(kind="hessian", by=name, row=index)
+    return PartCheck(subject.kind, entries, [first], "all", zeros=entries - 1)
+
+
 def _part(subject: SparseSubject, proof: Proof, found: _Decided) -> PartCheck:
     """Count what is proved, decided and left open."""
     total = len(proof.agrees)
+    if not total:
+        return _all_zero(subject)
     proved = proof.agrees.copy()
     proved[found.places] = False  # each entry is counted once
     bounded = int(np.count_nonzero(proved))

@@ -108,9 +108,9 @@ class _IndexSets:
         sizes = [math.prod(shapes[symbol]) for symbol in variables]
         self.width = sum(sizes)
         self.offsets = dict(zip(variables, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
-        # A step may list as many elements as there are, however few of them the pattern has.
+        # A step may list the elements of a line, however few of them the pattern has.
         largest = max(map(math.prod, shapes.values()), default=0)
-        self.dependencies = Dependencies(shapes, MOST_JOINED * max(most, largest))
+        self.dependencies = Dependencies(shapes, max(most, largest))
         self.sets: dict[Atom, Csr] = {}
 
     def of(self, output: Atom) -> Csr:

@@ -55,8 +55,8 @@ from gradcli.results import (
     quantities_of,
 )
 
-MOST_ENTRIES = 2**26
-"""Most entries of a pattern: 67 million, of some 20 bytes each."""
+MOST_ENTRIES = 2**25
+"""Most entries of a pattern: 33 million, of some 40 bytes each."""
 
 BYTES = 2**33
 """Memory that a sparse matrix may take while it is computed."""
@@ -116,7 +116,7 @@ def answered(kind: type[Judged], question: Question, *, is_asked: bool, is_patte
         return None
     trial.end()
     try:
-        structure = _structure(kind, question)
+        structure = _structure(kind, question, is_asked=is_asked)
     except (OverBudgetError, MemoryError):
         if not is_asked:
             return None
@@ -134,8 +134,8 @@ def answered(kind: type[Judged], question: Question, *, is_asked: bool, is_patte
     return _with_numbers(structure)
 
 
-def _structure(kind: type[Judged], question: Question) -> _Structure:
-    """Find the pattern.
+def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _Structure:
+    """Find the pattern; unless it is asked for, none that has much more than a part of all entries.
 
     Raises:
         OverBudgetError: It has too many entries.
@@ -146,7 +146,9 @@ def _structure(kind: type[Judged], question: Question) -> _Structure:
     is_second = issubclass(kind, Hessian)
     gradient = GradientPoint.from_function(question.point, question.wrt) if is_second else None
     point = question.point if gradient is None else gradient.point
-    pattern = pattern_of(point.program, point.shapes, symbols, MOST_ENTRIES)
+    columns = sum(question.arrays[name].size for name in question.wrt)
+    most = MOST_ENTRIES if is_asked else int(min(MOST_ENTRIES, 4 * SPARSE * math.prod(point.shape) * columns))
+    pattern = pattern_of(point.program, point.shapes, symbols, most)
     return _Structure(question, is_second, pattern, gradient)
 
 
@@ -285,7 +287,7 @@ def _missed(structure: _Structure, held: Guard) -> Entry:
     index = tuple(int(n) for n in np.unravel_index(column, question.arrays[name].shape))
     kind: NumberKind = "hessian" if structure.is_second else "vjp"
     position = Position(kind, name, None, index, by=name if structure.is_second else None)
-    note = "torch's vᵀJ for a random v is not that of the entries: its derivative has entries outside of the pattern"
+    note = "torch's vᵀJ for a random v is not that of these entries: some are wrong, or outside of the pattern"
     return Entry(position, None, Assessment("disagree", note=note))
 
 
