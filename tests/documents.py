@@ -48,6 +48,7 @@ NEEDS = {
     "closed_forms": r"^for numbers, add --at",
     "improve": r"^better: ",
     "claims": r"\(proved\)|^│ ∇",
+    "sparse": r"--(?:sparse|pattern)\b|linspace\(0,1,100000\)",
     "figures": r"\.(?:svg|png|pdf)\b",
     "pages": r"--format (?:latex|markdown|html)|\.(?:md|tex|html)\b",
 }

@@ -39,6 +39,8 @@ ANSWERS: Mapping[str, type[Record]] = {
     "plot of two variables": results.PlotMap,
     "improve": results.Improvement,
     "code": results.Source,
+    "sparse jacobian": results.SparseJacobian,
+    "sparse hessian": results.SparseHessian,
 }
 """The class of each answer that is one object."""
 
@@ -63,6 +65,8 @@ PARTS = {
     "before and after": results.BitsLost,
     "functions": results.FunctionEntry,
     "parameters": results.Parameter,
+    "sparsity": results.Compression,
+    "blocks of sparse matrices": results.SparseBlock,
     "a function's page": results.FunctionPage,
 }
 """The classes of the objects inside, by their keys."""

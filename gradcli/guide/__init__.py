@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 PAGES = (
     *("tour", "python", "nan", "verdicts", "words", "language", "pictures", "code", "gradcheck", "coming-from"),
-    *("scripting", "json", "large-tables", "warm", "settings", "limits", "messages", "reference", "changes"),
+    *("scripting", "json", "large-tables", "sparse", "warm", "settings", "limits", "messages", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""
 

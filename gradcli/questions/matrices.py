@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from gradcli.errors import TooLargeError, UsageError
 from gradcli.option_words import option
 from gradcli.parts import all_parts
+from gradcli.parts.part import SparseMatrices
 from gradcli.questions.answering import answer_question, prepare
 from gradcli.questions.operators import OPERATORS
 from gradcli.questions.question import Inquiry, Question
@@ -18,26 +19,6 @@ MatrixAnswer = TypeVar("MatrixAnswer", bound=Judged)
 
 MOST_DENSE = 10**6
 """Entries above which a matrix is sparse of itself, if hardly any of them depend on the variables."""
-
-
-class SparseMatrices(Protocol):
-    """What answers a Jacobian or a Hessian by the entries that are not 0 by structure."""
-
-    def answered(self, kind: type[Judged], question: Question, *, is_asked: bool, is_pattern: bool) -> Judged | None:
-        """Answer; None where nobody asked for that, and a dense matrix is better.
-
-        Args:
-            kind: `Jacobian` or `Hessian`; the answer is of a subclass.
-            question: The function at its point.
-            is_asked: Whether it is to be sparse whatever its pattern is.
-            is_pattern: Whether the pattern alone is asked for.
-
-        Raises:
-            GradcliError: It is not sparse, or would be too large.
-        """
-
-    def lacks(self) -> str:
-        """Return how to install what is missing; "" if nothing is."""
 
 
 def answer_matrix(kind: type[MatrixAnswer], inquiry: Inquiry, *, sparse: bool, pattern: bool) -> MatrixAnswer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     SparseArray: TypeAlias = csr_array
 else:
-    SparseArray = Any
+    SparseArray = object
 
 
 class SparseBlock(Record):
@@ -91,11 +91,11 @@ class SparseJacobian(Jacobian, kw_only=True):
 
     @property
     @json_property(made=_by_column, before="jacobian_omitted")
-    def jacobian(self) -> Mapping[str, Any]:
+    def jacobian(self) -> Mapping[str, SparseArray]:
         """∂y/∂x per variable, a `csr_array`; in JSON the rows, columns and values of its entries."""
         return {one.axes[1]: one.matrix for one in self.blocks}
 
-    def named_numbers(self) -> Mapping[str, Any]:
+    def named_numbers(self) -> Mapping[str, SparseArray]:
         """Return the blocks by variable."""
         return self.jacobian
 
@@ -113,10 +113,10 @@ class SparseHessian(Hessian, kw_only=True):
 
     @property
     @json_property(made=_by_both)
-    def hessian(self) -> Mapping[str, Mapping[str, Any]]:
+    def hessian(self) -> Mapping[str, Mapping[str, SparseArray]]:
         """∂²y/∂a∂b by a and by b, a `csr_array`; in JSON the rows, columns and values of its entries."""
         return by_variable({one.axes: one.matrix for one in self.blocks})
 
-    def named_numbers(self) -> Mapping[str, Any]:
+    def named_numbers(self) -> Mapping[str, SparseArray]:
         """Return the blocks by both variables."""
         return self.hessian

@@ -1,14 +1,16 @@
 """Jacobians and Hessians by the entries that are not 0 by structure: a million rows in a few products.
 
-sparse              from a question to its answer
-pattern             index sets of the inputs, forward through the Program
-colouring           groups of rows or columns of which no two have an entry in common
-products            which products have all entries, and torch's numbers for them
-judging             the verdict on all entries: bounds of the same products, and balls
-formula_entries     the formula at all entries, and its own pattern
-sparse_document     the screen, with a picture of the pattern
-sparse_files        files: SciPy's, Matrix Market, rows of entries
-spy_figure          the picture as svg, png and pdf
+sparse                           from a question to its answer
+pattern                          index sets of the inputs, forward through the Program
+colouring                        groups of rows or columns of which no two have an entry in common
+grouped_products                 which products have all entries, and torch's numbers for them
+pattern_judge                    the verdict on all entries: bounds of the same products, and balls
+formula_entries                  the formula at all entries of the pattern
+formula_pattern                  the entries that a formula has by its deltas, ranges and conditions
+expression_values                a formula in index notation at many entries at once
+sparse_document                  the screen, with a picture of the pattern
+sparse_files                     files: SciPy's, Matrix Market, rows of entries
+spy_figure                       the picture as svg, png and pdf
 """
 
 from __future__ import annotations
@@ -21,8 +23,7 @@ from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
-    from gradcli.questions.matrices import SparseMatrices
-    from gradcli.questions.question import Question
+    from gradcli.parts.part import SparseMatrices
     from gradcli.results import Judged
 
 ANSWERS = ("SparseJacobian", "SparseHessian")
@@ -31,26 +32,28 @@ COMMANDS = ("jacobian", "hessian")
 _HERE = "gradcli.parts.sparse.sparse_files"
 
 
-def _figures() -> tuple[Renderer, ...]:
-    """Return the pictures of patterns, where there is the part that draws."""
-    if not is_listed("figures"):
-        return ()
+if is_listed("figures"):
     from gradcli.parts.figures import figure_kinds
 
-    return figure_kinds("gradcli.parts.sparse.spy_figure:write_figure", ANSWERS, COMMANDS)
+    FIGURES = figure_kinds("gradcli.parts.sparse.spy_figure:write_figure", ANSWERS, COMMANDS)
+else:
+    FIGURES = ()
+"""Pictures of patterns in files, where there is the part that draws."""
 
 
 class _Matrices:
     """What the core asks of this part."""
 
-    def answered(self, kind: type[Judged], question: Question, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+    def answered(self, kind: type[Judged], question: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
         """Answer by the entries that are not 0 by structure; None where a dense matrix is better."""
         from gradcli.parts.sparse import sparse
+        from gradcli.questions.question import Question
 
         if is_asked:
             sparse.require_scipy()
         elif not sparse.is_installed():
             return None
+        assert isinstance(question, Question), "the core asks of one"  # noqa: S101
         return sparse.answered(kind, question, is_asked=is_asked, is_pattern=is_pattern)
 
     def lacks(self) -> str:
@@ -78,7 +81,7 @@ class SparsePart(Part):
                 for form, suffixes in files.items()
                 for commands in [COMMANDS if suffixes else ()]
             ),
-            *_figures(),
+            *FIGURES,
         )
 
     def composers(self) -> Mapping[str, str]:

@@ -27,10 +27,13 @@ AT_ONCE = 2**17
 LONGEST = 2**22
 """Terms of sums that are added up at once."""
 
-Environment = Mapping[sympy.Symbol, Any]
+Value = Any
+"""A number, or an array of numbers or of truth values, one for each entry."""
+
+Environment = Mapping[sympy.Symbol, Value]
 """Arrays of the variables, and whole numbers or arrays of them for indices and sizes."""
 
-_RELATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
+_RELATIONS: Mapping[type, Callable[[Value, Value], Value]] = {
     sympy.Gt: np.greater,
     sympy.Ge: np.greater_equal,
     sympy.Lt: np.less,
@@ -39,7 +42,7 @@ _RELATIONS: Mapping[type, Callable[[Any, Any], Any]] = {
     sympy.Ne: np.not_equal,
 }
 
-_OF_TWO: Mapping[str, Callable[[Any, Any], Any]] = {
+_OF_TWO: Mapping[str, Callable[[Value, Value], Value]] = {
     "gt": np.greater,
     "ge": np.greater_equal,
     "lt": np.less,
@@ -51,7 +54,7 @@ _OF_TWO: Mapping[str, Callable[[Any, Any], Any]] = {
     "atan2": np.arctan2,
 }
 
-_OF_ONE: Mapping[str, Callable[[Any], Any]] = {
+_OF_ONE: Mapping[str, Callable[[Value], Value]] = {
     **{name: getattr(np, name) for name in "exp log sin cos tan sinh cosh tanh sign floor expm1 log1p sinc".split()},
     **{f"a{name}": getattr(np, f"arc{name}") for name in "sin cos tan sinh cosh tanh".split()},
     "abs": np.abs,
@@ -101,15 +104,15 @@ def _parts(expression: Expr, count: int) -> Iterator[slice]:
         yield slice(first, first + step)
 
 
-def _value(one: Expr, env: Environment, known: dict[Expr, Any], count: int) -> Any:
+def _value(one: Expr, env: Environment, known: dict[Expr, Value], count: int) -> Value:
     """Evaluate an expression, each part of it once."""
     if one not in known:
         known[one] = _computed(one, env, known, count)
     return known[one]
 
 
-def _computed(one: Expr, env: Environment, known: dict[Expr, Any], count: int) -> Any:
-    def inside(part: Expr) -> Any:
+def _computed(one: Expr, env: Environment, known: dict[Expr, Value], count: int) -> Value:
+    def inside(part: Expr) -> Value:
         return _value(part, env, known, count)
 
     match one:
@@ -150,7 +153,7 @@ def _computed(one: Expr, env: Environment, known: dict[Expr, Any], count: int) -
     return _called(one, inside)
 
 
-def _called(one: Expr, inside: Callable[[Expr], Any]) -> Any:
+def _called(one: Expr, inside: Callable[[Expr], Value]) -> Value:
     match type(one).__name__, len(one.args):
         case "where", 3:
             condition, taken, other = map(inside, one.args)
@@ -162,12 +165,12 @@ def _called(one: Expr, inside: Callable[[Expr], Any]) -> Any:
     raise NoValuesError(type(one).__name__)
 
 
-def _element(array: Array, index: list[Any]) -> Any:
+def _element(array: Array, index: list[Value]) -> Value:
     """Take elements; where an index is outside, as in the other case of a choice, any one."""
     return array[tuple(np.clip(place, 0, size - 1) for place, size in zip(index, array.shape, strict=True))]
 
 
-def _power(base: Any, exponent: Expr, number: Any) -> Any:
+def _power(base: Value, exponent: Expr, number: Value) -> Value:
     if exponent == sympy.S.Half:
         return np.sqrt(base)
     if exponent.is_Integer and 0 < int(exponent) <= 4:
@@ -175,17 +178,17 @@ def _power(base: Any, exponent: Expr, number: Any) -> Any:
     return np.asarray(base, dtype=float) ** number
 
 
-def _by_cases(one: Piecewise, inside: Callable[[Expr], Any]) -> Any:
-    found: Any = np.nan
+def _by_cases(one: Piecewise, inside: Callable[[Expr], Value]) -> Value:
+    found: Value = np.nan
     for value, condition in reversed(one.args):
         found = inside(value) if condition == sympy.true else np.where(inside(condition), inside(value), found)
     return found
 
 
-def _summed(one: sympy.Sum, env: Environment, count: int) -> Any:
+def _summed(one: sympy.Sum, env: Environment, count: int) -> Value:
     """Add up the terms of each entry, whose ends may depend on the entry."""
     entry: npt.NDArray[np.int64] = np.arange(count)
-    inside: dict[sympy.Symbol, Any] = dict(env)
+    inside: dict[sympy.Symbol, Value] = dict(env)
     for index, first, last in reversed(one.limits):
         low, high = (np.broadcast_to(_value(end, inside, {}, len(entry)), len(entry)) for end in (first, last))
         width = np.maximum(0, high - low + 1)
@@ -202,6 +205,6 @@ def _summed(one: sympy.Sum, env: Environment, count: int) -> Any:
     return np.bincount(entry, terms, count)
 
 
-def _is_by_entry(symbol: sympy.Symbol, value: Any, count: int) -> bool:
+def _is_by_entry(symbol: sympy.Symbol, value: Value, count: int) -> bool:
     """Tell whether a value is that of an index, a place for each entry, and no array of a variable."""
     return bool(symbol.is_integer) and np.ndim(value) == 1 and len(value) == count

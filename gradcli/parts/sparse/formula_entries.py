@@ -23,7 +23,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import array_of
 from gradcli.parts.sparse.expression_values import NoValuesError, values_at
 from gradcli.parts.sparse.formula_pattern import places_of
-from gradcli.parts.sparse.pattern import Pattern
+from gradcli.parts.sparse.pattern import SparsityPattern
 from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.results import Check
 from gradcli.symbolic.derivative import Derivative
@@ -56,7 +56,7 @@ class SparseNumbers:
     """
 
     point: FunctionAtPoint
-    pattern: Pattern
+    pattern: SparsityPattern
     values: Array
     columns: Mapping[str, tuple[int, int]]
     is_second: bool

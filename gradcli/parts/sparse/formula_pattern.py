@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +21,11 @@ from sympy.core.relational import Relational
 
 from gradcli.arrays import Array
 from gradcli.language.program.sympy_functions import quotient
-from gradcli.parts.sparse.expression_values import NoValuesError, values_at
+from gradcli.parts.sparse.expression_values import NoValuesError, Value, values_at
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.linear import linear
 
-Places = Mapping[sympy.Symbol, Any]
+Places = Mapping[sympy.Symbol, Value]
 """The place of each entry, by index."""
 
 MOST_TERMS = 200
@@ -190,7 +189,7 @@ class _Listing:
         self.order = [*columns, *(k for k, *_ in term.bound), *(s for s in sizes if s not in columns)]
         self.solved: dict[sympy.Symbol, Expr] = {}
         self.count = 1
-        self.at: dict[sympy.Symbol, Any] = {}
+        self.at: dict[sympy.Symbol, Value] = {}
 
     def places(self) -> Places | None:
         """Return the places; None if there are none."""
@@ -202,7 +201,7 @@ class _Listing:
         used = set[int]()
         for symbol in reversed(self.order):  # the rows first
             used |= self._run(symbol)
-        keep: list[npt.NDArray[Any]] = [self._values(mask) for mask in self.masks]
+        keep: list[Value] = [self._values(mask) for mask in self.masks]
         keep += [self._values(e) >= 0 for n, e in enumerate(self.least) if n not in used and e.free_symbols]
         if keep:
             kept = np.flatnonzero(np.logical_and.reduce(keep))
@@ -243,8 +242,8 @@ class _Listing:
 
     def _run(self, symbol: sympy.Symbol) -> set[int]:
         """Let an index run between its bounds, for each place of those before; return the bounds that it used."""
-        low: Any = None
-        high: Any = None
+        low: Value = None
+        high: Value = None
         used = set[int]()
         for n, one in enumerate(self.least):
             factor, rest = _affine(one, symbol)

@@ -33,7 +33,7 @@ MOST_JOINED = 4
 
 
 @dataclass(frozen=True)
-class Pattern:
+class SparsityPattern:
     """Entries of a matrix that are not 0 by structure, row by row and in the order of the columns.
 
     Attributes:
@@ -60,7 +60,7 @@ class Pattern:
     def bandwidth(self) -> tuple[int, int]:
         """The largest distances of an entry below and above the diagonal.
 
-        >>> Pattern(np.int32([0, 1, 2]), np.int32([1, 2, 0]), (3, 3)).bandwidth
+        >>> SparsityPattern(np.int32([0, 1, 2]), np.int32([1, 2, 0]), (3, 3)).bandwidth
         (2, 1)
         """
         if not self.count:
@@ -69,7 +69,9 @@ class Pattern:
         return max(0, -int(distance.min())), max(0, int(distance.max()))
 
 
-def pattern_of(program: Program, shapes: Mapping[Atom, Shape], variables: Sequence[sympy.Symbol], most: int) -> Pattern:
+def pattern_of(
+    program: Program, shapes: Mapping[Atom, Shape], variables: Sequence[sympy.Symbol], most: int
+) -> SparsityPattern:
     """Find the pattern of the Jacobian of a Program by some variables, whose columns stand next to each other.
 
     Args:
@@ -90,10 +92,10 @@ def pattern_of(program: Program, shapes: Mapping[Atom, Shape], variables: Sequen
     """
     lowered, _ = lower(program, shapes_in(program, shapes))
     known = shapes_in(lowered, {symbol: shapes[symbol] for symbol in lowered.variables})
-    found = _IndexSets(lowered, known, variables, most).of(lowered.output)
+    found = _IndexSets(lowered, known, variables, most).follow(lowered.output)
     counts = np.diff(found.indptr)
     rows = np.repeat(np.arange(found.shape[0], dtype=np.int32), counts)
-    return Pattern(rows, found.indices.astype(np.int32, copy=False), found.shape)
+    return SparsityPattern(rows, found.indices.astype(np.int32, copy=False), found.shape)
 
 
 class _IndexSets:
@@ -113,7 +115,7 @@ class _IndexSets:
         self.dependencies = Dependencies(shapes, max(most, largest))
         self.sets: dict[Atom, Csr] = {}
 
-    def of(self, output: Atom) -> Csr:
+    def follow(self, output: Atom) -> Csr:
         """Follow all lines that a value needs, and return its index sets."""
         moves = moving_lines(self.program, [*self.offsets])
         lines = [line for line in needed(self.program.lines, output) if line.symbol in moves]

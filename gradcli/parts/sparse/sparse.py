@@ -1,10 +1,12 @@
 """A Jacobian or a Hessian by the entries that are not 0 by structure: the same stages as those of a dense one.
 
-pattern    pattern            index sets of the Program, before torch is imported
-products   products           rows or columns in groups of which no two entries meet
-numbers    products           reading 1: torch's product for each group, and one for all of them as a guard
-formula    formula_entries    reading 2: SymPy's, evaluated at all entries
-truth      judging            reading 3: bounds of the gradient Program, group by group; balls for what they leave
+    pattern    pattern            index sets of the Program, before torch is imported
+    products   grouped_products   rows or columns in groups of which no two entries meet
+    numbers    grouped_products   reading 1: torch's product for each group, and one for all of them as a guard
+    formula    formula_entries    reading 2: SymPy's, evaluated at all entries
+    truth      pattern_judge      reading 3: bounds of the gradient Program, group by group; balls for what they leave
+
+A Hessian is the Jacobian of the gradient, whose Program `crosscheck.gradient_point` makes.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import sympy
@@ -31,9 +32,9 @@ from gradcli.language.program.expansion import PADDING
 from gradcli.option_words import option
 from gradcli.parts.sparse.colouring import ManyColoursError
 from gradcli.parts.sparse.formula_entries import SparseNumbers, compare_formulas
-from gradcli.parts.sparse.judging import SparseSubject, enclosed, judged
-from gradcli.parts.sparse.pattern import Pattern, pattern_of
-from gradcli.parts.sparse.products import Axis, Guard, Plan, Tensors, guard, plan, values_of
+from gradcli.parts.sparse.grouped_products import Axis, ProductGuard, ProductPlan, TorchProducts, guard, plan, values_of
+from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
+from gradcli.parts.sparse.pattern_judge import SparseSubject, enclosed, judged
 from gradcli.progress import BUDGET, set_step
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.operators import OPERATORS
@@ -42,6 +43,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.results import (
     HVP,
     Assessment,
+    Check,
     Compression,
     Entry,
     Hessian,
@@ -49,6 +51,7 @@ from gradcli.results import (
     Judged,
     NumberKind,
     Position,
+    Quantity,
     SparseBlock,
     SparseHessian,
     SparseJacobian,
@@ -72,7 +75,7 @@ FEW = 10
 
 
 @dataclass(frozen=True)
-class _Structure:
+class _StructuredQuestion:
     """The pattern of a matrix, with the function whose Jacobian it is.
 
     Attributes:
@@ -84,7 +87,7 @@ class _Structure:
 
     question: Question
     is_second: bool
-    pattern: Pattern
+    pattern: SparsityPattern
     gradient: GradientPoint | None
 
     @property
@@ -134,7 +137,7 @@ def answered(kind: type[Judged], question: Question, *, is_asked: bool, is_patte
     return _with_numbers(structure)
 
 
-def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _Structure:
+def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _StructuredQuestion:
     """Find the pattern; unless it is asked for, none that has much more than a part of all entries.
 
     Raises:
@@ -149,7 +152,7 @@ def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _St
     columns = sum(question.arrays[name].size for name in question.wrt)
     most = MOST_ENTRIES if is_asked else int(min(MOST_ENTRIES, 4 * SPARSE * math.prod(point.shape) * columns))
     pattern = pattern_of(point.program, point.shapes, symbols, most)
-    return _Structure(question, is_second, pattern, gradient)
+    return _StructuredQuestion(question, is_second, pattern, gradient)
 
 
 def _dense(kind: type[Judged], question: Question) -> TooLargeError:
@@ -159,14 +162,14 @@ def _dense(kind: type[Judged], question: Question) -> TooLargeError:
     return TooLargeError(message, hint=f"use vjp or jvp for products with it, or {option('wrt')} for fewer variables")
 
 
-def _with_numbers(structure: _Structure) -> Judged:
+def _with_numbers(structure: _StructuredQuestion) -> Judged:
     """Compute, judge and answer."""
     question, pattern = structure.question, structure.pattern
     question = replace(question, twice=True) if not question.twice else question
     structure = replace(structure, question=question)
     chosen = _plan(structure)
     _require_memory(structure, chosen)
-    tensors = Tensors(question.forward, question.wrt, is_second=structure.is_second)
+    tensors = TorchProducts(question.forward, question.wrt, is_second=structure.is_second)
     values = values_of(chosen, _Timed(tensors, structure, chosen), question.dtype)
     held = guard(pattern, values, tensors.multiply, question.dtype)
     derived = _derived(structure)
@@ -182,7 +185,7 @@ def _with_numbers(structure: _Structure) -> Judged:
     return _answer(structure, chosen, values, formulas, check, warnings, tensors)
 
 
-def _plan(structure: _Structure) -> Plan:
+def _plan(structure: _StructuredQuestion) -> ProductPlan:
     """Choose the products.
 
     Raises:
@@ -200,7 +203,7 @@ def _plan(structure: _Structure) -> Plan:
         raise _dense(Hessian if structure.is_second else Jacobian, question) from None
 
 
-def _require_memory(structure: _Structure, chosen: Plan) -> None:
+def _require_memory(structure: _StructuredQuestion, chosen: ProductPlan) -> None:
     """Refuse what would take too much memory, before it is taken.
 
     Raises:
@@ -218,7 +221,7 @@ def _require_memory(structure: _Structure, chosen: Plan) -> None:
 class _Timed:
     """Products of torch, which are refused once it is seen that all of them take longer than a budget in seconds."""
 
-    def __init__(self, tensors: Tensors, structure: _Structure, chosen: Plan) -> None:
+    def __init__(self, tensors: TorchProducts, structure: _StructuredQuestion, chosen: ProductPlan) -> None:
         self.tensors, self.structure, self.count = tensors, structure, len(chosen.products)
         own = BUDGET.get()
         self.seconds = own.seconds if own is not None else None
@@ -236,7 +239,7 @@ class _Timed:
         return found
 
 
-def _derived(structure: _Structure) -> Derived:
+def _derived(structure: _StructuredQuestion) -> Derived:
     """Derive the formulas."""
     question = structure.question
     if not structure.is_second:
@@ -244,7 +247,7 @@ def _derived(structure: _Structure) -> Derived:
     return derive_formulas(question.point, question.program, question.wrt, "hessian", {})
 
 
-def _nearly_all(structure: _Structure, chosen: Plan) -> str:
+def _nearly_all(structure: _StructuredQuestion, chosen: ProductPlan) -> str:
     return (
         f"grouping gains little: {len(chosen.products):,} products in place of {chosen.usual:,}, "
         f"as rows and columns of the {structure.what} meet in most pairs"
@@ -254,7 +257,9 @@ def _nearly_all(structure: _Structure, chosen: Plan) -> str:
 # -- the verdict
 
 
-def _subject(structure: _Structure, chosen: Plan, values: Array, tensors: Tensors) -> SparseSubject:
+def _subject(
+    structure: _StructuredQuestion, chosen: ProductPlan, values: Array, tensors: TorchProducts
+) -> SparseSubject:
     """Return what is judged."""
     question = structure.question
     y, of = question.value.reshape(-1), math.nan
@@ -265,7 +270,7 @@ def _subject(structure: _Structure, chosen: Plan, values: Array, tensors: Tensor
     return SparseSubject(*given, gradient=structure.gradient, of=of)
 
 
-def _judgement(structure: _Structure, subject: SparseSubject, held: Guard) -> Judgement:
+def _judgement(structure: _StructuredQuestion, subject: SparseSubject, held: ProductGuard) -> Judgement:
     """Judge all entries; what else is known of code is that of its product with a random v."""
     question = structure.question
     found = judged(subject)
@@ -276,7 +281,7 @@ def _judgement(structure: _Structure, subject: SparseSubject, held: Guard) -> Ju
     return found
 
 
-def _missed(structure: _Structure, held: Guard) -> Entry:
+def _missed(structure: _StructuredQuestion, held: ProductGuard) -> Entry:
     """Make the finding that torch's product is not that of the entries."""
     question, column = structure.question, held.column
     for name in question.wrt:
@@ -299,8 +304,8 @@ def _is_more_than_its_lines(question: Question) -> bool:
     return is_code or has_padding or any(op.is_held or op.symmetric for op in ops)
 
 
-def _with_function(structure: _Structure, found: Judgement) -> Judgement:
-    """Add what the judge of vᵀJ, or of Hu, finds along a random vector: what is held constant, wrong custom functions."""
+def _with_function(structure: _StructuredQuestion, found: Judgement) -> Judgement:
+    """Add what the judge of vᵀJ, or of Hu, finds along a random vector: values held constant, wrong functions."""
     question, draw = structure.question, np.random.default_rng(2)
     if structure.is_second:
         u = {name: draw.uniform(0.5, 1.5, question.arrays[name].shape).astype(question.dtype) for name in question.wrt}
@@ -317,13 +322,13 @@ def _with_function(structure: _Structure, found: Judgement) -> Judgement:
 
 
 def _answer(
-    structure: _Structure,
-    chosen: Plan | None,
+    structure: _StructuredQuestion,
+    chosen: ProductPlan | None,
     values: Array | None,
     formulas: Formulas,
-    check: Any,
+    check: Check | None,
     warnings: Sequence[str],
-    tensors: Tensors | None = None,
+    tensors: TorchProducts | None = None,
 ) -> Judged:
     question, pattern = structure.question, structure.pattern
     count, usual = (len(chosen.products), chosen.usual) if chosen is not None else (0, 0)
@@ -342,7 +347,9 @@ def _answer(
     return SparseHessian(value=question.value, quantities=(*gradient, *quantities), **shared)
 
 
-def _blocks(structure: _Structure, values: Array | None, quantities: Sequence[Any]) -> tuple[SparseBlock, ...]:
+def _blocks(
+    structure: _StructuredQuestion, values: Array | None, quantities: Sequence[Quantity]
+) -> tuple[SparseBlock, ...]:
     """Split the matrix into blocks by variables."""
     question, pattern = structure.question, structure.pattern
     sizes = {name: question.arrays[name].size for name in question.wrt}
@@ -359,7 +366,7 @@ def _blocks(structure: _Structure, values: Array | None, quantities: Sequence[An
         if top or first:
             rows, columns = (rows - top).astype(np.int32), (columns - first).astype(np.int32)
         held = None if values is None else values[own]
-        found.append(SparseBlock(one.label, one.axes, (height, sizes[name]), rows, columns, held))
+        found.append(SparseBlock(one.label, (by, name), (height, sizes[name]), rows, columns, held))
     return tuple(found)
 
 

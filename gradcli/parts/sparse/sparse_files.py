@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from json import dumps
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
+from gradcli.arrays import AnyArray
 from gradcli.errors import InputError
 from gradcli.files.binary import write_npz
 from gradcli.parts.sparse.pattern import Indices
@@ -95,7 +96,7 @@ def npz(answer: SparseAnswer, shown: Appearance, file: BinaryIO) -> None:
     shape = answer.sparsity.shape
     data = np.ones(len(rows), dtype=bool) if values is None else values
     ends = np.cumsum(np.bincount(rows, minlength=shape[0])).astype(rows.dtype)
-    parts: Mapping[str, Any] = {
+    parts: Mapping[str, AnyArray] = {
         "indices": columns,
         "indptr": np.concatenate((np.zeros(1, rows.dtype), ends)),
         "format": np.array(b"csr"),

@@ -1,4 +1,4 @@
-"""Patterns against brute force: what torch's dense Jacobian has is in the pattern, which is no larger than it must be."""
+"""Patterns against brute force: they have what torch's dense Jacobian has, and no more than they must."""
 
 import numpy as np
 import pytest
@@ -109,9 +109,7 @@ def test_a_pattern_has_no_more_than_it_must(text: str) -> None:
 _TEXTS = [text.split(" as ")[0] for texts in CASES.values() for text in texts]
 
 
-@pytest.mark.parametrize("text", part(_TEXTS, 3, of=10))
-def test_a_pattern_follows_each_operation(text: str) -> None:
-    """All rows of the table, at the point that their values are compared at."""
+def _require_in_pattern(text: str) -> None:
     try:
         function = Function(text)
         at = {name: POINT[name] for name in function.variables if name in POINT}
@@ -120,10 +118,16 @@ def test_a_pattern_follows_each_operation(text: str) -> None:
         return  # of several tensors, or of whole numbers
     if not dense.wrt or not dense.value.size:
         return
-    found = function.jacobian(at, pattern=True)
-    _, mask = whole(found)
+    _, mask = whole(function.jacobian(at, pattern=True))  # type: ignore[arg-type]
     numbers = np.concatenate([dense.jacobian[name].reshape(dense.value.size, -1) for name in dense.wrt], axis=1)
-    assert not (np.isfinite(numbers) & (numbers != 0) & ~mask).any()
+    if (np.isfinite(numbers) & (numbers != 0) & ~mask).any():
+        raise AssertionError(text)
+
+
+@pytest.mark.parametrize("text", part(_TEXTS, 3, of=10))
+def test_a_pattern_follows_each_operation(text: str) -> None:
+    """All rows of the table, at the point that their values are compared at."""
+    _require_in_pattern(text)
 
 
 def _require_as_dense(program: Random, *, is_second: bool) -> None:
@@ -136,8 +140,9 @@ def _require_as_dense(program: Random, *, is_second: bool) -> None:
     try:
         dense, found = (hessian if is_second else jacobian)(whole_text, at)
     except GradcliError as error:
-        assert "twice" in str(error) or "not known" in str(error) or "detach" in program.text, error
-        return
+        if any(words in str(error) for words in ("twice", "not known")):
+            return
+        raise
     require_same(dense, found)
     assert found.check is not None
     allowed = {"agree", "inaccurate", *["cut"] * (".detach()" in program.text)}

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.parts.sparse import products, sparse
+from gradcli.parts.sparse import grouped_products, sparse
 from gradcli.parts.sparse.colouring import Colouring, clashing, coloured
-from gradcli.parts.sparse.pattern import Pattern
-from gradcli.parts.sparse.products import plan
+from gradcli.parts.sparse.grouped_products import plan
+from gradcli.parts.sparse.pattern import SparsityPattern
 from tests.examples import seeds
 from tests.parts.sparse.dense import jacobian, require_same
 
 
-def _five_points(n: int) -> Pattern:
+def _five_points(n: int) -> SparsityPattern:
     """The pattern of a five-point stencil on a square grid."""
     place = np.arange(n * n).reshape(n, n)
     pairs = [(place, place)]
@@ -22,10 +22,10 @@ def _five_points(n: int) -> Pattern:
     pairs += [(place[:, :-1], place[:, 1:])]
     rows, columns = (np.concatenate([pair[side].ravel() for pair in pairs]).astype(np.int32) for side in (0, 1))
     order = np.lexsort((columns, rows))
-    return Pattern(rows[order], columns[order], (n * n, n * n))
+    return SparsityPattern(rows[order], columns[order], (n * n, n * n))
 
 
-def _require_apart(pattern: Pattern, found: Colouring) -> None:
+def _require_apart(pattern: SparsityPattern, found: Colouring) -> None:
     """No two rows of a colour have a column in common, and each row with an entry has a colour."""
     assert (found.colours[np.unique(pattern.rows)] >= 0).all()
     pairs = {}
@@ -40,7 +40,7 @@ def test_rows_of_a_colour_never_meet(seed: int) -> None:
     draw = np.random.default_rng(seed)
     size, width, count = 40, 30, 120 + 100 * (seed % 3)
     key = np.unique(draw.integers(0, size * width, count))
-    pattern = Pattern((key // width).astype(np.int32), (key % width).astype(np.int32), (size, width))
+    pattern = SparsityPattern((key // width).astype(np.int32), (key % width).astype(np.int32), (size, width))
     found = coloured(pattern.rows, pattern.columns, (size,), width)
     _require_apart(pattern, found)
     assert found.count >= int(np.bincount(pattern.columns).max())
@@ -61,7 +61,7 @@ def test_a_seam_is_coloured_anew() -> None:
     n = 1000
     rows = np.repeat(np.arange(n, dtype=np.int32), 3)
     columns = ((rows + np.tile([-1, 0, 1], n)) % n).astype(np.int32)
-    pattern = Pattern(rows, columns, (n, n))
+    pattern = SparsityPattern(rows, columns, (n, n))
     found = coloured(rows, columns, (n,), n)
     _require_apart(pattern, found)
     assert 3 < found.count <= 6
@@ -108,7 +108,7 @@ def test_each_entry_is_read_from_one_product() -> None:
     n = 300
     rows = [*[0] * n, *range(1, n), *range(1, n), *range(1, n - 1)]
     columns = [*range(n), *[0] * (n - 1), *range(1, n), *range(2, n)]
-    pattern = Pattern(np.int32(rows), np.int32(columns), (n, n))
+    pattern = SparsityPattern(np.int32(rows), np.int32(columns), (n, n))
     for is_symmetric in (False, True):
         found = plan(pattern, (n,), [(n,)], is_symmetric=is_symmetric)
         entries = np.concatenate([one.entries for one in found.products])
@@ -126,10 +126,10 @@ def test_each_entry_is_read_from_one_product() -> None:
 def test_a_pattern_that_lacks_an_entry_is_refused(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By torch's product for a random v, which has the entry."""
 
-    def without(*args: object) -> Pattern:
+    def without(*args: object) -> SparsityPattern:
         found = pattern_of(*args)
         kept = np.delete(np.arange(found.count), at)
-        return Pattern(found.rows[kept], found.columns[kept], found.shape)
+        return SparsityPattern(found.rows[kept], found.columns[kept], found.shape)
 
     pattern_of = sparse.pattern_of
     monkeypatch.setattr(sparse, "pattern_of", without)
@@ -146,7 +146,7 @@ def test_a_colouring_that_joins_two_groups_is_refused(monkeypatch: pytest.Monkey
         found = coloured(*args)  # type: ignore[arg-type]
         return replace(found, colours=np.minimum(found.colours, found.count - 2), count=found.count - 1)
 
-    monkeypatch.setattr(products, "coloured", joined)
+    monkeypatch.setattr(grouped_products, "coloured", joined)
     found = Function("x**2*roll(x, 1, 0)").jacobian({"x": np.linspace(1, 2, 8)}, sparse=True)
     assert found.check is not None
     assert found.check.verdict == "disagree"

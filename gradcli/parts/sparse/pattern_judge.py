@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +33,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.parts.sparse.products import Plan, Product
+from gradcli.parts.sparse.grouped_products import GroupedProduct, ProductPlan
 from gradcli.progress import budget_factor, set_step
 from gradcli.reference.array_values import Values
 from gradcli.reference.ball_arrays import BallArray
@@ -65,7 +64,7 @@ BALLS = 4.0
 
 
 @dataclass
-class Proof:
+class PatternProof:
     """What bounds say of torch's numbers.
 
     Attributes:
@@ -98,7 +97,7 @@ class SparseSubject:
 
     point: FunctionAtPoint
     wrt: tuple[str, ...]
-    plan: Plan
+    plan: ProductPlan
     values: Array
     y: Array
     dtype: str
@@ -140,10 +139,10 @@ def judged(subject: SparseSubject) -> Judgement:
 # -- by bounds
 
 
-def prove(subject: SparseSubject) -> Proof:
+def prove(subject: SparseSubject) -> PatternProof:
     """Prove with bounds that torch's numbers agree, product by product, until the time is over."""
     count = subject.plan.pattern.count
-    proof = Proof(np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
+    proof = PatternProof(np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
     with suppress(NoAdjointError, NoRuleError, OverTimeError):
         bounding = _Bounding(subject, proof)
         bounding.attempt(np.float64)
@@ -154,7 +153,7 @@ def prove(subject: SparseSubject) -> Proof:
 class _Bounding:
     """Bounds of all products."""
 
-    def __init__(self, subject: SparseSubject, proof: Proof) -> None:
+    def __init__(self, subject: SparseSubject, proof: PatternProof) -> None:
         point = subject.point
         self.subject, self.proof, self.tolerance = subject, proof, TOLERANCE[subject.dtype]
         program = for_arrays(point.source)
@@ -162,7 +161,7 @@ class _Bounding:
         self.shapes: Mapping[Atom, Shape] = shapes_in(self.function, point.shapes)
         self.bounds = GradientBounds(self.function, self.shapes, subject.symbols)
 
-    def attempt(self, kind: type[Any]) -> None:
+    def attempt(self, kind: type[object]) -> None:
         """Bound y, and then each product that has entries which are not proved yet, in numbers of a kind."""
         subject, pattern, proof = self.subject, self.subject.plan.pattern, self.proof
         values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind)
@@ -201,7 +200,7 @@ class _Bounding:
                 with precision(BITS):
                     self.attempt(kind)
 
-    def _rows(self, values: Values, product: Product) -> Bounds:
+    def _rows(self, values: Values, product: GroupedProduct) -> Bounds:
         """Bound the entries that are read from vᵀJ."""
         v = product.seed(math.prod(self.subject.point.shape)).reshape(1, *self.subject.point.shape)
         found = self.bounds.weighted(values, v)
@@ -209,7 +208,7 @@ class _Bounding:
         whole = parts[0].joined(parts[1:], np.concatenate) if len(parts) > 1 else parts[0]
         return whole.mapped(lambda x: x[product.places])
 
-    def _columns(self, values: Values, product: Product) -> Bounds:
+    def _columns(self, values: Values, product: GroupedProduct) -> Bounds:
         """Bound the entries that are read from Ju: of each variable by itself, as an entry has one."""
         starts, columns = self.subject.starts, self.subject.plan.pattern.columns[product.entries]
         u = product.seed(int(starts[-1]))
@@ -351,7 +350,7 @@ class _HessianEntries(_Asking, HessianJudge):
         return entry
 
 
-def _by_balls(subject: SparseSubject, proof: Proof) -> tuple[_Decided, Evidence | None]:
+def _by_balls(subject: SparseSubject, proof: PatternProof) -> tuple[_Decided, Evidence | None]:
     """Decide by balls some of the entries that are open; where all are proved, look at a few once more."""
     is_open = np.flatnonzero(~proof.agrees)
     chosen = _spaced(is_open, MOST_BY_BALLS) if len(is_open) else _spaced(np.arange(len(proof.agrees)), SHOWN)
@@ -410,7 +409,7 @@ def _all_zero(subject: SparseSubject) -> PartCheck:
     return PartCheck(subject.kind, entries, [first], "all", zeros=entries - 1)
 
 
-def _part(subject: SparseSubject, proof: Proof, found: _Decided) -> PartCheck:
+def _part(subject: SparseSubject, proof: PatternProof, found: _Decided) -> PartCheck:
     """Count what is proved, decided and left open."""
     total = len(proof.agrees)
     if not total:

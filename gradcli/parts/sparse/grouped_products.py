@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gradcli.arrays import Array
 from gradcli.language.program.wengert import Shape
 from gradcli.parts.sparse.colouring import Colouring, ManyColoursError, coloured
-from gradcli.parts.sparse.pattern import Indices, Pattern
+from gradcli.parts.sparse.pattern import Indices, SparsityPattern
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward, Tensor
@@ -32,7 +32,7 @@ Axis = Literal["rows", "columns"]
 
 
 @dataclass(frozen=True)
-class Product:
+class GroupedProduct:
     """A product with J, and the entries that are read from it.
 
     Attributes:
@@ -55,7 +55,7 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ProductPlan:
     """The products that have all entries of a pattern.
 
     Attributes:
@@ -63,8 +63,8 @@ class Plan:
         products: All products; each entry is read from one.
     """
 
-    pattern: Pattern
-    products: Sequence[Product]
+    pattern: SparsityPattern
+    products: Sequence[GroupedProduct]
 
     @property
     def usual(self) -> int:
@@ -72,7 +72,7 @@ class Plan:
         return min(self.pattern.shape)
 
 
-def plan(pattern: Pattern, rows: Shape, columns: Sequence[Shape], *, is_symmetric: bool = False) -> Plan:
+def plan(pattern: SparsityPattern, rows: Shape, columns: Sequence[Shape], *, is_symmetric: bool = False) -> ProductPlan:
     """Choose the products for a pattern.
 
     Args:
@@ -85,12 +85,12 @@ def plan(pattern: Pattern, rows: Shape, columns: Sequence[Shape], *, is_symmetri
         ManyColoursError: There are too many, as the pattern is dense.
 
     >>> arrow = np.array([(0, j) for j in range(99)] + [e for i in range(1, 99) for e in ((i, 0), (i, i))], np.int32)
-    >>> found = plan(Pattern(arrow[:, 0], arrow[:, 1], (99, 99)), (99,), [(99,)])
+    >>> found = plan(SparsityPattern(arrow[:, 0], arrow[:, 1], (99, 99)), (99,), [(99,)])
     >>> [(one.axis, len(one.members)) for one in found.products]
     [('rows', 1), ('columns', 1), ('rows', 98)]
     """
     dense = {axis: _dense(pattern, axis) for axis in ("rows", "columns")}
-    found = list[Product]()
+    found = list[GroupedProduct]()
     is_left = np.ones(pattern.count, dtype=bool)
     if is_symmetric:
         for k in dense["rows"].tolist():
@@ -104,10 +104,10 @@ def plan(pattern: Pattern, rows: Shape, columns: Sequence[Shape], *, is_symmetri
     if len(left):
         axis, colouring = _grouped(pattern, left, rows, columns, is_symmetric=is_symmetric)
         found += _of_colours(pattern, axis, colouring, left)
-    return Plan(pattern, found)
+    return ProductPlan(pattern, found)
 
 
-def _dense(pattern: Pattern, axis: Axis) -> Indices:
+def _dense(pattern: SparsityPattern, axis: Axis) -> Indices:
     """List the rows or columns that are dense, unless there are many of them."""
     of, size = (pattern.rows, pattern.shape[0]) if axis == "rows" else (pattern.columns, pattern.shape[1])
     counts = np.bincount(of, minlength=size)
@@ -117,8 +117,8 @@ def _dense(pattern: Pattern, axis: Axis) -> Indices:
 
 
 def _of_dense(
-    pattern: Pattern, axis: Axis, k: int, is_left: npt.NDArray[np.bool_], *, is_symmetric: bool = False
-) -> Iterator[Product]:
+    pattern: SparsityPattern, axis: Axis, k: int, is_left: npt.NDArray[np.bool_], *, is_symmetric: bool = False
+) -> Iterator[GroupedProduct]:
     """Yield the product of a dense row or column, with the entries that no other product has."""
     one, other = (pattern.rows, pattern.columns) if axis == "rows" else (pattern.columns, pattern.rows)
     own = np.flatnonzero(is_left & (one == k))
@@ -129,11 +129,11 @@ def _of_dense(
         is_left[mirrored] = False
         own, places = np.concatenate([own, mirrored]), np.concatenate([places, one[mirrored]])
     if len(own):
-        yield Product(axis, np.array([k], np.int32), own, places)
+        yield GroupedProduct(axis, np.array([k], np.int32), own, places)
 
 
 def _grouped(
-    pattern: Pattern, left: npt.NDArray[np.int64], rows: Shape, columns: Sequence[Shape], *, is_symmetric: bool
+    pattern: SparsityPattern, left: npt.NDArray[np.int64], rows: Shape, columns: Sequence[Shape], *, is_symmetric: bool
 ) -> tuple[Axis, Colouring]:
     """Colour the rows or the columns of the entries that are left: those that take fewer colours at least."""
     a, b = pattern.rows[left], pattern.columns[left]
@@ -187,7 +187,9 @@ def _columns_coloured(columns: Indices, rows: Indices, shapes: Sequence[Shape], 
     return apart
 
 
-def _of_colours(pattern: Pattern, axis: Axis, colouring: Colouring, left: npt.NDArray[np.int64]) -> Iterator[Product]:
+def _of_colours(
+    pattern: SparsityPattern, axis: Axis, colouring: Colouring, left: npt.NDArray[np.int64]
+) -> Iterator[GroupedProduct]:
     """Yield a product for each colour."""
     one, other = (pattern.rows, pattern.columns) if axis == "rows" else (pattern.columns, pattern.rows)
     colour_of = colouring.colours[one[left]]
@@ -199,7 +201,7 @@ def _of_colours(pattern: Pattern, axis: Axis, colouring: Colouring, left: npt.ND
     first, first_member = 0, unused
     for last, last_member in zip(ends.tolist(), member_ends.tolist(), strict=True):
         entries = left[by_colour[first:last]]
-        yield Product(axis, members_by[first_member:last_member], entries, other[entries])
+        yield GroupedProduct(axis, members_by[first_member:last_member], entries, other[entries])
         first, first_member = last, last_member
 
 
@@ -210,7 +212,9 @@ Multiply = Callable[[Axis, Array], Array]
 """Computes vᵀJ of flat v ("rows"), or Ju of flat u ("columns"), flat over all variables."""
 
 
-def values_of(plan: Plan, multiply: Multiply, dtype: str, done: Callable[[int], None] = lambda count: None) -> Array:
+def values_of(
+    plan: ProductPlan, multiply: Multiply, dtype: str, done: Callable[[int], None] = lambda count: None
+) -> Array:
     """Read all entries from the products.
 
     Args:
@@ -228,7 +232,7 @@ def values_of(plan: Plan, multiply: Multiply, dtype: str, done: Callable[[int], 
 
 
 @dataclass(frozen=True)
-class Guard:
+class ProductGuard:
     """What a product along random weights says of all entries together.
 
     Attributes:
@@ -249,7 +253,7 @@ ROUNDINGS = 2.0**12
 """Roundings that each term of the product may have lost, in torch's and in ours: chains of some thousand operations."""
 
 
-def guard(pattern: Pattern, values: Array, multiply: Multiply, dtype: str) -> Guard:
+def guard(pattern: SparsityPattern, values: Array, multiply: Multiply, dtype: str) -> ProductGuard:
     """Compare vᵀJ for random v with that of the entries: a dependency that the pattern misses shows there.
 
     The tolerance of a column follows from the sum of the sizes of its terms, so that cancellation does not matter; a
@@ -261,22 +265,22 @@ def guard(pattern: Pattern, values: Array, multiply: Multiply, dtype: str) -> Gu
     with np.errstate(all="ignore"):
         terms = v.astype(np.float64)[pattern.rows] * values
         own = np.bincount(pattern.columns, terms, n)
-        sizes = np.bincount(pattern.columns, abs(terms), n)
+        sizes: Array = np.bincount(pattern.columns, abs(terms), n).astype(np.float64)
         room = ROUNDINGS * float(np.finfo(dtype).eps) * (sizes + _usual(sizes))
         excess = np.where(np.isfinite(own) & np.isfinite(product), abs(product - own) / np.maximum(room, 1e-300), 0.0)
     if not len(excess):
-        return Guard(-1, 0.0)
+        return ProductGuard(-1, 0.0)
     worst = int(excess.argmax())
-    return Guard(worst, float(excess[worst])) if excess[worst] > 0 else Guard(-1, 0.0)
+    return ProductGuard(worst, float(excess[worst])) if excess[worst] > 0 else ProductGuard(-1, 0.0)
 
 
-def _usual(sizes: npt.NDArray[Any]) -> float:
+def _usual(sizes: Array) -> float:
     """Return the size of the terms of a usual column, next to which what cancels in others is rounding."""
     known = sizes[np.isfinite(sizes) & (sizes > 0)]
     return float(np.median(known)) if len(known) else 1e-300
 
 
-class Tensors:
+class TorchProducts:
     """A Program that torch has run, and products with its Jacobian, or with its Hessian.
 
     Args:
