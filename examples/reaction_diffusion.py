@@ -25,10 +25,12 @@ print(f"{answer.sparsity.products} products, {answer.check.verdict}", "proven" *
 
 
 def slope(t, z):
+    """Return dz/dt."""
     return brusselator(z, check=False).value
 
 
 def jacobian(t, z):
+    """Return its Jacobian, sparse."""
     return brusselator.jacobian(z, sparse=True, check=False).jacobian["z"]
 
 

@@ -30,6 +30,9 @@ from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.columns import evaluate_column
 from gradcli.reference.compiling import Environment, OverWorkError, environment, evaluate
 from gradcli.reference.deadline import OverTimeError, time_limit
+from gradcli.reference.dependencies import OverBudgetError
+from gradcli.reference.enclosure_pass import Direction
+from gradcli.reference.enclosure_plan import Reference
 from gradcli.results import Array, Index
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.element import constant_symbol
@@ -290,11 +293,23 @@ def _asked(probe: FunctionAtPoint, derivative: Derivative, u: Mapping[str, Array
     if derivative.of == "jacobian" or derivative.of == "vjp":  # noqa: PLR1714 (it narrows the type)
         variable = sympy.Symbol(derivative.variable, real=True)
         directions = [(variable, j) for j in spaced(range(math.prod(probe.shapes[variable])), 8)]
-        return Evidence.enclosed(probe, directions, np.array(spaced(range(probe.rows), 8), dtype=np.int64), PROBE_BITS)
+        return Evidence.enclosed(probe, directions, _rows_for(probe, directions), PROBE_BITS)
     from gradcli.crosscheck.second_derivatives import truths_of
 
     wrt = list(dict.fromkeys(filter(None, (derivative.first, derivative.variable))))
     return truths_of(derivative.of, probe, u, wrt, PROBE_BITS)
+
+
+def _rows_for(probe: FunctionAtPoint, directions: Sequence[Direction]) -> npt.NDArray[np.int64]:
+    """Choose rows of a probe; if the columns reach none of them, as those of a shift may, one that each reaches too."""
+    rows = np.array(spaced(range(probe.rows), 8), dtype=np.int64)
+    start = {directions[0][0]: (np.arange(len(directions)), np.array([j for _, j in directions]))} if directions else {}
+    with suppress(OverBudgetError):
+        columns, reached = Reference(probe.program, probe.shapes, probe.inputs).followed(start)
+        if not np.isin(reached, rows).any():
+            _, first = np.unique(columns, return_index=True)
+            rows = np.unique(np.concatenate([rows, reached[first]]))
+    return rows
 
 
 def lookups(point: FunctionAtPoint, directions: NamedDirections | None = None) -> dict[sympy.Symbol, object]:
