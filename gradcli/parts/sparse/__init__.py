@@ -4,7 +4,8 @@ sparse                           from a question to its answer
 pattern                          index sets of the inputs, forward through the Program
 colouring                        groups of rows or columns of which no two have an entry in common
 grouped_products                 which products have all entries, and torch's numbers for them
-pattern_judge                    the verdict on all entries: bounds of the same products, and balls
+pattern_bounds                   bounds of all entries, from the same products of the gradient Program
+pattern_judge                    the verdict on all entries: by bounds, and balls for what these leave open
 formula_entries                  the formula at all entries of the pattern
 formula_pattern                  the entries that a formula has by its deltas, ranges and conditions
 expression_values                a formula in index notation at many entries at once

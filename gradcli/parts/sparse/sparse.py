@@ -4,7 +4,8 @@
     products   grouped_products   rows or columns in groups of which no two entries meet
     numbers    grouped_products   reading 1: torch's product for each group, and one for all of them as a guard
     formula    formula_entries    reading 2: SymPy's, evaluated at all entries
-    truth      pattern_judge      reading 3: bounds of the gradient Program, group by group; balls for what they leave
+    truth      pattern_bounds     reading 3: bounds of the gradient Program, group by group
+    verdict    pattern_judge      what bounds prove, what balls decide of the rest, and what is left
 
 A Hessian is the Jacobian of the gradient, whose Program `crosscheck.gradient_point` makes.
 """
@@ -34,7 +35,8 @@ from gradcli.parts.sparse.colouring import ManyColoursError
 from gradcli.parts.sparse.formula_entries import SparseNumbers, compare_formulas
 from gradcli.parts.sparse.grouped_products import Axis, ProductGuard, ProductPlan, TorchProducts, guard, plan, values_of
 from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
-from gradcli.parts.sparse.pattern_judge import SparseSubject, enclosed, judged
+from gradcli.parts.sparse.pattern_bounds import SparseSubject
+from gradcli.parts.sparse.pattern_judge import enclosed, judged
 from gradcli.progress import BUDGET, set_step
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.operators import OPERATORS
