@@ -186,7 +186,9 @@ class _Listing:
                 self.zeros.append(one.lhs - one.rhs)
             else:
                 self.least.append(_slack(one))
-        self.order = [*columns, *(k for k, *_ in term.bound), *(s for s in sizes if s not in columns)]
+        rows, bound = [s for s in sizes if s not in columns], [k for k, *_ in term.bound]
+        self.order = [*columns, *bound, *rows]  # what equations are solved for
+        self.running = [*rows, *reversed(bound), *columns]  # so that the places are in the order of the rows
         self.solved: dict[sympy.Symbol, Expr] = {}
         self.count = 1
         self.at: dict[sympy.Symbol, Value] = {}
@@ -199,8 +201,9 @@ class _Listing:
         if any(one.is_number and one < 0 for one in self.least):
             return None
         used = set[int]()
-        for symbol in reversed(self.order):  # the rows first
-            used |= self._run(symbol)
+        for symbol in self.running:
+            if symbol in self.order:
+                used |= self._run(symbol)
         keep: list[Value] = [self._values(mask) for mask in self.masks]
         keep += [self._values(e) >= 0 for n, e in enumerate(self.least) if n not in used and e.free_symbols]
         if keep:
