@@ -72,14 +72,22 @@ class ProductPlan:
         return min(self.pattern.shape)
 
 
-def plan(pattern: SparsityPattern, rows: Shape, columns: Sequence[Shape], *, is_symmetric: bool = False) -> ProductPlan:
+def plan(
+    pattern: SparsityPattern,
+    rows: Shape,
+    columns: Sequence[Shape],
+    *,
+    is_symmetric: bool = False,
+    axes: Sequence[Axis] = ("rows", "columns"),
+) -> ProductPlan:
     """Choose the products for a pattern.
 
     Args:
         pattern: The pattern.
         rows: The shape of y, or of the gradient.
         columns: The shapes of the variables.
-        is_symmetric: Whether it is a Hessian.
+        is_symmetric: Whether it is a Hessian, of which there are products of rows alone.
+        axes: What there are products of: Ju needs a second pass back.
 
     Raises:
         ManyColoursError: There are too many, as the pattern is dense.
@@ -96,13 +104,12 @@ def plan(pattern: SparsityPattern, rows: Shape, columns: Sequence[Shape], *, is_
         for k in dense["rows"].tolist():
             found += _of_dense(pattern, "rows", k, is_left, is_symmetric=True)
     else:
-        axes: Sequence[Axis] = ("rows", "columns")
         for axis in axes:
             for k in dense[axis].tolist():
                 found += _of_dense(pattern, axis, k, is_left)
     left = np.flatnonzero(is_left)
     if len(left):
-        axis, colouring = _grouped(pattern, left, rows, columns, is_symmetric=is_symmetric)
+        axis, colouring = _grouped(pattern, left, rows, columns, axes[:1] if is_symmetric else axes)
         found += _of_colours(pattern, axis, colouring, left)
     return ProductPlan(pattern, found)
 
@@ -133,15 +140,17 @@ def _of_dense(
 
 
 def _grouped(
-    pattern: SparsityPattern, left: npt.NDArray[np.int64], rows: Shape, columns: Sequence[Shape], *, is_symmetric: bool
+    pattern: SparsityPattern,
+    left: npt.NDArray[np.int64],
+    rows: Shape,
+    columns: Sequence[Shape],
+    axes: Sequence[Axis],
 ) -> tuple[Axis, Colouring]:
     """Colour the rows or the columns of the entries that are left: those that take fewer colours at least."""
     a, b = pattern.rows[left], pattern.columns[left]
     m, n = pattern.shape
     by_rows, by_columns = int(np.bincount(b).max()), int(np.bincount(a).max())  # no colouring has fewer
-    ways: list[Axis] = (
-        ["rows"] if is_symmetric else ["rows", "columns"] if by_rows <= by_columns else ["columns", "rows"]
-    )
+    ways = sorted(axes, key=lambda axis: by_rows if axis == "rows" else by_columns)
     found: tuple[Axis, Colouring] | None = None
     for axis in ways:
         least = by_rows if axis == "rows" else by_columns

@@ -169,11 +169,12 @@ def _with_numbers(structure: _StructuredQuestion) -> Judged:
     question, pattern = structure.question, structure.pattern
     question = replace(question, twice=True) if not question.twice else question
     structure = replace(structure, question=question)
-    chosen = _plan(structure)
-    _require_memory(structure, chosen)
+    _require_memory(structure)
     tensors = TorchProducts(question.forward, question.wrt, is_second=structure.is_second)
-    values = values_of(chosen, _Timed(tensors, structure, chosen), question.dtype)
-    held = guard(pattern, values, tensors.multiply, question.dtype)
+    chosen, values, held = _numbers(structure, tensors, ("rows", "columns"))
+    if not held.holds and any(one.axis == "columns" for one in chosen.products):
+        # Ju is the derivative of vᵀJ by v, which code with a backward pass for one time alone does not have.
+        chosen, values, held = _numbers(structure, tensors, ("rows",))
     derived = _derived(structure)
     subject = _subject(structure, chosen, values, tensors)
     judgement = _judgement(structure, subject, held) if question.check else None
@@ -187,7 +188,16 @@ def _with_numbers(structure: _StructuredQuestion) -> Judged:
     return _answer(structure, chosen, values, formulas, check, warnings, tensors)
 
 
-def _plan(structure: _StructuredQuestion) -> ProductPlan:
+def _numbers(
+    structure: _StructuredQuestion, tensors: TorchProducts, axes: Sequence[Axis]
+) -> tuple[ProductPlan, Array, ProductGuard]:
+    """Read torch's numbers from products of rows, or of columns, and compare all of them along a random vector."""
+    chosen, dtype = _plan(structure, axes), structure.question.dtype
+    values = values_of(chosen, _Timed(tensors, structure, chosen), dtype)
+    return chosen, values, guard(structure.pattern, values, tensors.multiply, dtype)
+
+
+def _plan(structure: _StructuredQuestion, axes: Sequence[Axis]) -> ProductPlan:
     """Choose the products.
 
     Raises:
@@ -200,12 +210,12 @@ def _plan(structure: _StructuredQuestion) -> ProductPlan:
     if structure.is_second and len(columns) == 1:
         rows = columns[0]
     try:
-        return plan(structure.pattern, rows, columns, is_symmetric=structure.is_second)
+        return plan(structure.pattern, rows, columns, is_symmetric=structure.is_second, axes=axes)
     except ManyColoursError:
         raise _dense(Hessian if structure.is_second else Jacobian, question) from None
 
 
-def _require_memory(structure: _StructuredQuestion, chosen: ProductPlan) -> None:
+def _require_memory(structure: _StructuredQuestion) -> None:
     """Refuse what would take too much memory, before it is taken.
 
     Raises:
@@ -213,7 +223,7 @@ def _require_memory(structure: _StructuredQuestion, chosen: ProductPlan) -> None
     """
     elements = sum(map(math.prod, structure.point.shapes.values()))
     entries = structure.pattern.count
-    size = 40 * entries + 8 * sum(structure.pattern.shape) * 4 + 24 * elements
+    size = 40 * entries + 32 * sum(structure.pattern.shape) + 24 * elements  # as is seen at a million rows
     if size > BYTES:
         message = f"the {structure.what} has {entries:,} entries in its pattern and takes {size / 2**30:,.1f} GiB"
         hint = f"the limit is {BYTES / 2**30:,.0f} GiB; use {option('wrt')} for fewer variables"

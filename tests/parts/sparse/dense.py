@@ -7,7 +7,7 @@ import numpy as np
 from gradcli import Function
 from gradcli.results import Hessian, Jacobian, SparseHessian, SparseJacobian
 
-At = Mapping[str, object]
+At = Mapping[str, np.ndarray]
 
 
 def jacobian(text: str, at: At) -> tuple[np.ndarray, SparseJacobian]:
@@ -15,6 +15,7 @@ def jacobian(text: str, at: At) -> tuple[np.ndarray, SparseJacobian]:
     function = Function(text)
     dense = function.jacobian(at, check=False)
     assert type(dense) is Jacobian
+    assert dense.jacobian is not None
     blocks = [dense.jacobian[name].reshape(dense.value.size, -1) for name in dense.wrt]
     found = function.jacobian(at, sparse=True)
     assert isinstance(found, SparseJacobian)
@@ -40,7 +41,7 @@ def whole(answer: SparseJacobian | SparseHessian) -> tuple[np.ndarray, np.ndarra
     else:
         rows = [[answer.jacobian[name] for name in answer.wrt]]
     numbers = np.block([[one.toarray() for one in row] for row in rows])
-    masks = []
+    masks: list[list[np.ndarray]] = []
     for row in rows:
         masks.append([])
         for one in row:

@@ -1,5 +1,7 @@
 """Answers with sparse matrices: verdicts, formulas, and when a matrix is sparse of itself."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import sympy
@@ -150,6 +152,34 @@ def test_a_function_of_python_is_sparse_too() -> None:
     assert (found.check.verdict, found.check.proven) == ("agree", True)
 
 
+@pytest.mark.part("running")
+def test_code_that_is_differentiated_once_alone_has_its_rows() -> None:
+    """Products of columns are the derivative of those of rows, which its backward pass does not have: torch gives 0."""
+    import torch
+    from torch.autograd.function import once_differentiable
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return x**2
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+            x: torch.Tensor = ctx.saved_tensors[0]
+            return 2 * x * g
+
+    def repeated(x: torch.Tensor) -> torch.Tensor:
+        squared: torch.Tensor = Square.apply(x)  # type: ignore[no-untyped-call]
+        return squared.repeat(5)
+
+    found = gradcli.jacobian(repeated, np.linspace(1, 2, 20), sparse=True)
+    assert found.sparsity.products <= 7
+    assert found.check is not None
+    assert found.check.verdict == "agree"
+
+
 # -- what is sparse
 
 
@@ -200,7 +230,7 @@ def test_a_dense_pattern_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_formula_is_taken_back(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is wrong at the entries that samples do not see: in the middle, or off the pattern."""
 
-    def wrong(question: object) -> Derived:
+    def wrong(question: Any) -> Derived:
         found = derive(question)
         derivative = found.blocks["", "x"]
         assert not isinstance(derivative, str)

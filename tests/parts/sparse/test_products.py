@@ -1,6 +1,7 @@
 """Groups of rows and columns: no two members meet, few groups where there is a period, and planted errors are seen."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from gradcli import Function
 from gradcli.parts.sparse import grouped_products, sparse
 from gradcli.parts.sparse.colouring import Colouring, clashing, coloured
-from gradcli.parts.sparse.grouped_products import plan
-from gradcli.parts.sparse.pattern import SparsityPattern
+from gradcli.parts.sparse.grouped_products import plan, values_of
+from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
 from tests.examples import seeds
 from tests.parts.sparse.dense import jacobian, require_same
 
@@ -28,7 +29,7 @@ def _five_points(n: int) -> SparsityPattern:
 def _require_apart(pattern: SparsityPattern, found: Colouring) -> None:
     """No two rows of a colour have a column in common, and each row with an entry has a colour."""
     assert (found.colours[np.unique(pattern.rows)] >= 0).all()
-    pairs = {}
+    pairs: dict[tuple[int, int], int] = {}
     for row, column in zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True):
         key = column, int(found.colours[row])
         assert pairs.setdefault(key, row) == row, key
@@ -108,7 +109,7 @@ def test_each_entry_is_read_from_one_product() -> None:
     n = 300
     rows = [*[0] * n, *range(1, n), *range(1, n), *range(1, n - 1)]
     columns = [*range(n), *[0] * (n - 1), *range(1, n), *range(2, n)]
-    pattern = SparsityPattern(np.int32(rows), np.int32(columns), (n, n))
+    pattern = SparsityPattern(np.array(rows, np.int32), np.array(columns, np.int32), (n, n))
     for is_symmetric in (False, True):
         found = plan(pattern, (n,), [(n,)], is_symmetric=is_symmetric)
         entries = np.concatenate([one.entries for one in found.products])
@@ -126,12 +127,11 @@ def test_each_entry_is_read_from_one_product() -> None:
 def test_a_pattern_that_lacks_an_entry_is_refused(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By torch's product for a random v, which has the entry."""
 
-    def without(*args: object) -> SparsityPattern:
+    def without(*args: Any) -> SparsityPattern:
         found = pattern_of(*args)
         kept = np.delete(np.arange(found.count), at)
         return SparsityPattern(found.rows[kept], found.columns[kept], found.shape)
 
-    pattern_of = sparse.pattern_of
     monkeypatch.setattr(sparse, "pattern_of", without)
     found = Function("x**2*roll(x, 1, 0)").jacobian({"x": np.linspace(1, 2, 8)}, sparse=True)
     assert found.check is not None
@@ -142,8 +142,8 @@ def test_a_pattern_that_lacks_an_entry_is_refused(at: int, monkeypatch: pytest.M
 def test_a_colouring_that_joins_two_groups_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries of one place are added up, which neither bounds nor a random v find."""
 
-    def joined(*args: object) -> Colouring:
-        found = coloured(*args)  # type: ignore[arg-type]
+    def joined(*args: Any) -> Colouring:
+        found = coloured(*args)
         return replace(found, colours=np.minimum(found.colours, found.count - 2), count=found.count - 1)
 
     monkeypatch.setattr(grouped_products, "coloured", joined)
@@ -155,12 +155,11 @@ def test_a_colouring_that_joins_two_groups_is_refused(monkeypatch: pytest.Monkey
 def test_a_number_that_torch_gets_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of two thousand."""
 
-    def wrong(*args: object) -> np.ndarray:
+    def wrong(*args: Any) -> np.ndarray:
         found = values_of(*args)
         found[777] *= 1.0001
         return found
 
-    values_of = sparse.values_of
     monkeypatch.setattr(sparse, "values_of", wrong)
     found = Function("x[1:]**2 - x[:-1]").jacobian({"x": np.linspace(1, 2, 1001)}, sparse=True)
     assert found.check is not None

@@ -1,6 +1,7 @@
 """The shell: screens, files, and what is refused."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -110,7 +111,7 @@ def test_what_is_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch, fold
 def test_products_beyond_the_budget_are_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before all of them are computed, with the seconds that they would take."""
     clock = iter(range(0, 10**6, 7))
-    monkeypatch.setattr(spine.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     run = gradcli("jacobian", "softmax(x,0)", "--at", "linspace(0,1,40)", "--sparse", "--budget", "60")
     assert run.code == 2
     assert "40 products, about 280 seconds" in run.err
