@@ -32,8 +32,8 @@ from gradcli.symbolic.element import constant_symbol
 SECONDS = 5.0
 """Seconds of processor time for all formulas."""
 
-MOST_PLACES = 2**26
-"""Most places of a formula that are listed."""
+FEWEST_PLACES = 1_000
+"""Places of a term of a formula that are listed; of a larger pattern twice as many as it has."""
 
 MOST_DECIDED = 20
 """Entries that balls decide, of those at which the value of a formula is not torch's number."""
@@ -126,7 +126,8 @@ class _Comparison:
     def _off_pattern(self) -> str:
         """Look for an entry of the formula that is not in the pattern."""
         known = self.rows * self.width + self.columns  # in order, as those of the pattern are
-        for rows, columns in places_of(self.derivative, self.outside, self.inside, MOST_PLACES):
+        most = FEWEST_PLACES + 2 * len(known)
+        for rows, columns in places_of(self.derivative, self.outside, self.inside, most):
             keys = rows * self.width + columns
             at = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
             is_new = known[at] != keys if len(known) else np.ones(len(keys), dtype=bool)
