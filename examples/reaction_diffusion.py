@@ -1,6 +1,6 @@
 """Reaction and diffusion on a grid by an implicit method: solve_ivp takes the pattern, and the Jacobian itself.
 
-`python examples/reaction_diffusion.py 32` has 2·32² unknowns; patterns on 1024² take a few seconds.
+`python examples/reaction_diffusion.py 32` has 2·32² unknowns; a pattern on 1024² takes a few seconds.
 """
 
 import sys
@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 from gradcli import Function
 
-size = int(sys.argv[1]) if len(sys.argv) > 1 else 16
+size = int(sys.argv[1]) if len(sys.argv) > 1 else 8
 brusselator = Function(
     f"w = z.view(2, {size}, {size}); u = w[0]; v = w[1]; p = pad(w, [1, 1, 1, 1]); "
     "d = p[:, 2:, 1:-1] + p[:, :-2, 1:-1] + p[:, 1:-1, 2:] + p[:, 1:-1, :-2] - 4*w; "

@@ -205,8 +205,18 @@ NEEDED_BY_EXAMPLES = {
 }
 """Parts whose commands an example calls, or in whose words it is written."""
 
+SLOW_EXAMPLES = ("sparse-newton.sh", "sparse_newton.py")
+"""Examples of many large matrices, for the thorough run."""
+
 EXAMPLES = [
-    pytest.param(one, id=one.name, marks=pytest.mark.part(*NEEDED_BY_EXAMPLES.get(one.name, [])))
+    pytest.param(
+        one,
+        id=one.name,
+        marks=[
+            pytest.mark.part(*NEEDED_BY_EXAMPLES.get(one.name, [])),
+            *([pytest.mark.thorough] if one.name in SLOW_EXAMPLES else []),
+        ],
+    )
     for one in sorted((ROOT / "examples").iterdir())
     if not one.name.startswith(_NO_SCRIPTS)
 ]
