@@ -182,9 +182,8 @@ def renderer(form: str, kind: type | None = None) -> Renderer | None:
         form: A format, or another kind of file.
         kind: The class; None for what writes any.
     """
-    answers = [one.__name__ for one in kind.__mro__] if kind else []
     named = [one for one in all_renderers() if one.form == form]
-    own = (one for one in named if not set(one.answers).isdisjoint(answers))
+    own = (one for base in (kind.__mro__ if kind else ()) for one in named if base.__name__ in one.answers)
     return next(own, None) or next((one for one in named if not one.answers), None)
 
 

@@ -49,6 +49,7 @@ NEEDS = {
     "improve": r"^better: ",
     "everywhere": r"\Agradcli check (?!.*--random).*--in ",
     "claims": r"\(proved\)|^│ ∇",
+    "sparse": r"--(?:sparse|pattern)\b|linspace\(0,1,100000\)",
     "figures": r"\.(?:svg|png|pdf)\b",
     "pages": r"--format (?:latex|markdown|html)|\.(?:md|tex|html)\b",
 }

@@ -41,6 +41,8 @@ ANSWERS: Mapping[str, type[Record]] = {
     "code": results.Source,
     "range": results.BoxRange,
     "check of a box": results.BoxChecking,
+    "sparse jacobian": results.SparseJacobian,
+    "sparse hessian": results.SparseHessian,
 }
 """The class of each answer that is one object."""
 
@@ -69,6 +71,8 @@ PARTS = {
     "before and after": results.BitsLost,
     "functions": results.FunctionEntry,
     "parameters": results.Parameter,
+    "sparsity": results.Compression,
+    "blocks of sparse matrices": results.SparseBlock,
     "a function's page": results.FunctionPage,
 }
 """The classes of the objects inside, by their keys."""

@@ -41,6 +41,7 @@ TOPICS = {
     "Pictures and better forms": ("parts/plot", "parts/figures", "parts/improve", "parts/pages"),
     "Files of values": ("files",),
     "Tables and many points": ("parts/tables",),
+    "Sparse matrices": ("parts/sparse",),
     "Requests of batch": ("parts/batch",),
     "The command line and its output": ("cli", "report", "registry.py", "parts/warm", "parts/listing.py"),
     "Python": ("function.py", "module_functions.py", "results", "showing.py", "errors.py", "parts/part.py"),

@@ -191,8 +191,11 @@ NEEDED_BY_EXAMPLES = {
     "how-backward-works.sh": ["explain", "paste"],
     "nan-hunt.sh": ["claims", "improve"],
     "paste.sh": ["paste"],
+    "reaction_diffusion.py": ["sparse"],
     "recheck.sh": ["claims", "warm"],
     "softmax-jacobian.sh": ["claims", "code", "pages"],
+    "sparse-newton.sh": ["sparse"],
+    "sparse_newton.py": ["sparse"],
     "steps.py": ["running"],
     "verify_gradient.sh": ["claims", "improve"],
     "warm-loop.sh": ["batch"],
@@ -202,8 +205,18 @@ NEEDED_BY_EXAMPLES = {
 }
 """Parts whose commands an example calls, or in whose words it is written."""
 
+SLOW_EXAMPLES = ("sparse-newton.sh", "sparse_newton.py")
+"""Examples of many large matrices, for the thorough run."""
+
 EXAMPLES = [
-    pytest.param(one, id=one.name, marks=pytest.mark.part(*NEEDED_BY_EXAMPLES.get(one.name, [])))
+    pytest.param(
+        one,
+        id=one.name,
+        marks=[
+            pytest.mark.part(*NEEDED_BY_EXAMPLES.get(one.name, [])),
+            *([pytest.mark.thorough] if one.name in SLOW_EXAMPLES else []),
+        ],
+    )
     for one in sorted((ROOT / "examples").iterdir())
     if not one.name.startswith(_NO_SCRIPTS)
 ]

@@ -40,6 +40,8 @@ LIMITS = {
     "comparisons of positions for an operation of torch": "recording.torch_meanings.MOST_POSITION_PRODUCTS",
     "entries of a Jacobian shown next to a product": "questions.question.JACOBIAN_ENTRIES",
     "bytes of a Jacobian or a Hessian": "questions.question.JACOBIAN_BYTES",
+    "entries of the pattern of a [sparse matrix](sparse.md)": "parts.sparse.sparse.MOST_ENTRIES",
+    "bytes that a sparse matrix takes while it is computed": "parts.sparse.sparse.BYTES",
     "gradient vectors of one `vjp`": "questions.commands.vjp.MAX_PRODUCTS",
     "numbers of all steps of `explain`": "parts.explain.explain.MOST_STEP_ELEMENTS",
     "elements of the tensors of a `graph`": "parts.explain.graph.MAX_GRAPH_ELEMENTS",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,26 @@ Device = str | torch.device
 
 Operation = Callable[[Call, Mapping[Atom, LibraryValue], TorchCalls], LibraryValue]
 """Function that runs a call on the values of its operands."""
+
+
+class SparseRows(Protocol):
+    """What of a `scipy.sparse.csr_array` makes a tensor; this module does not need SciPy."""
+
+    @property
+    def indptr(self) -> npt.NDArray[np.int32]:
+        """Where each row begins."""
+
+    @property
+    def indices(self) -> npt.NDArray[np.int32]:
+        """The column of each entry."""
+
+    @property
+    def data(self) -> Array:
+        """The number of each entry."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +214,13 @@ def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def on_device(array: Array, device: str) -> Tensor:
-    """Copy an array to a tensor on a device."""
-    return torch.tensor(array, device=device)
+def on_device(array: Array | SparseRows, device: str) -> Tensor:
+    """Copy an array to a tensor on a device; a `scipy.sparse.csr_array` to one of torch's sparse rows."""
+    if isinstance(array, np.ndarray | np.generic):
+        return torch.tensor(array, device=device)
+    starts, columns, numbers = (torch.as_tensor(one) for one in (array.indptr, array.indices, array.data))
+    with warnings.catch_warnings(action="ignore"):  # of a format that torch calls a beta
+        return torch.sparse_csr_tensor(starts, columns, numbers, array.shape, device=device, check_invariants=False)
 
 
 def array_of(tensor: Tensor) -> Array:

@@ -213,7 +213,10 @@ def answer_derivative(line: CommandLine) -> Result:
         asked = {name: line.arguments[name] for name in ("shape", "wrt") if name in line.arguments}
         return replace(line, command="closed_form", arguments=asked).answer()
     given = {name: line.arguments[name] for name in ("at", "dtype") if name in line.arguments}
-    is_product = line.function.has_v or _has_one_element(line.function.ask("eval", {**given, "check": False}))
+    is_matrix = not line.arguments.keys().isdisjoint(("sparse", "pattern"))
+    is_product = not is_matrix and (
+        line.function.has_v or _has_one_element(line.function.ask("eval", {**given, "check": False}))
+    )
     return replace(line, command="vjp" if is_product else "jacobian").answer()
 
 

@@ -156,6 +156,23 @@ Accumulate = Annotated[
         help="Show what .grad holds after each pass, where every --v is a backward pass and nothing is set to zero.",
     ),
 ]
+Sparse = Annotated[
+    bool,
+    Option(
+        "--sparse",
+        show_default=False,
+        help="Compute only the entries that are not 0 by structure, a few products in place of all rows. A matrix of "
+        "more than 1,000,000 entries is computed so of itself, if fewer than 5 in 100 are not 0.",
+    ),
+]
+Pattern = Annotated[
+    bool,
+    Option(
+        "--pattern",
+        show_default=False,
+        help="The places of these entries alone, as solve_ivp(jac_sparsity=...) takes them.",
+    ),
+]
 Wrt = Annotated[
     str | None,
     Option(

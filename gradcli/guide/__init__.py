@@ -23,7 +23,7 @@ PAGES = (
         "gradcheck",
         "coming-from",
     ),
-    *("scripting", "json", "large-tables", "warm", "settings", "limits", "messages", "reference", "changes"),
+    *("scripting", "json", "large-tables", "sparse", "warm", "settings", "limits", "messages", "reference", "changes"),
 )
 """The pages in the order in which a newcomer reads them."""
 

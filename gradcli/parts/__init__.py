@@ -16,6 +16,7 @@ paste            pasted statements: definitions, tensors, backward passes
 tables           one function over tables: into a file, or in parts into a folder, on many machines
 closed_forms     formulas of derivatives for values and sizes that are not known
 batch            requests as lines of JSON, answered one after the other
+sparse           Jacobians and Hessians of a million rows, by their patterns
 pages            formats of documents: LaTeX, Markdown, HTML
 figures          figures in files, by matplotlib
 warm             a process that answers the calls of the shell at once
@@ -45,6 +46,7 @@ PARTS = (
     "gradcli.parts.running",
     "gradcli.parts.paste",
     "gradcli.parts.closed_forms",
+    "gradcli.parts.sparse",
     "gradcli.parts.pages",
     "gradcli.parts.warm",
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gradcli.language.function_text import TextReader
     from gradcli.parts.command import Command
     from gradcli.parts.renderer import Renderer
-    from gradcli.results import Result
+    from gradcli.results import Judged, Result
 
 
 class AskedFunction(Protocol):
@@ -28,6 +28,26 @@ class AskedFunction(Protocol):
 
     def ask(self, command: str, given: Mapping[str, object], *, budget: float | None = None) -> Result:
         """Answer a command by its name, as `ParsedText.ask` does."""
+
+
+class SparseMatrices(Protocol):
+    """What answers a Jacobian or a Hessian by the entries that are not 0 by structure."""
+
+    def answered(self, kind: type[Judged], question: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+        """Answer; None where nobody asked for that, and a dense matrix is better.
+
+        Args:
+            kind: `Jacobian` or `Hessian`; the answer is of a subclass.
+            question: The function at its point, a `Question`.
+            is_asked: Whether it is to be sparse whatever its pattern is.
+            is_pattern: Whether the pattern alone is asked for.
+
+        Raises:
+            GradcliError: It is not sparse, or would be too large.
+        """
+
+    def lacks(self) -> str:
+        """Return how to install what is missing; "" if nothing is."""
 
 
 @runtime_checkable
@@ -83,6 +103,10 @@ class Part(Protocol):
 
     def adviser(self) -> Adviser | None:
         """Return what is said after a check of numbers that cannot be trusted: what is to blame, a better form."""
+        return None
+
+    def sparse_matrices(self) -> SparseMatrices | None:
+        """Return what answers a Jacobian or a Hessian by the entries that are not 0 by structure."""
         return None
 
     def function_named(self, word: str) -> AskedFunction | None:

@@ -92,9 +92,28 @@ class TypedFunction(function.Function):
         """Compute the gradient of a y of one element."""
         raise NotImplementedError
 
+    @overload
     def jacobian(
-        self, at: Inputs | None = None, *more: Inputs, wrt: Names = None, dtype: DtypeLike = None,
-        device: DeviceLike = None, check: bool = True, out: Out = None, **values: Value,
+        self, at: Inputs | None = None, *more: Inputs, sparse: Literal[True], pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> results.SparseJacobian: ...
+    @overload
+    def jacobian(
+        self, at: Inputs | None = None, *more: Inputs, pattern: Literal[True], sparse: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> results.SparseJacobian: ...
+    @overload
+    def jacobian(
+        self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> results.Jacobian: ...
+    def jacobian(
+        self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
     ) -> results.Jacobian:
         """Compute the full Jacobian, a block of shape y.shape + x.shape per variable."""
         raise NotImplementedError
@@ -107,9 +126,28 @@ class TypedFunction(function.Function):
         """Compute the Jacobian-vector product Ju, the derivative of y along a direction u in x."""
         raise NotImplementedError
 
+    @overload
     def hessian(
-        self, at: Inputs | None = None, *more: Inputs, wrt: Names = None, dtype: DtypeLike = None,
-        device: DeviceLike = None, check: bool = True, out: Out = None, **values: Value,
+        self, at: Inputs | None = None, *more: Inputs, sparse: Literal[True], pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> results.SparseHessian: ...
+    @overload
+    def hessian(
+        self, at: Inputs | None = None, *more: Inputs, pattern: Literal[True], sparse: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> results.SparseHessian: ...
+    @overload
+    def hessian(
+        self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> results.Hessian: ...
+    def hessian(
+        self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
     ) -> results.Hessian:
         """Compute the Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables."""
         raise NotImplementedError
@@ -233,6 +271,35 @@ class _Derivative(Protocol[Found_co]):
     ) -> Found_co: ...
 
 
+Sparse_co = TypeVar("Sparse_co", covariant=True)
+
+
+class _Matrix(Protocol[Found_co, Sparse_co]):
+    """Derivative that is a matrix, which may be sparse."""
+
+    @overload
+    def __call__(
+        self, function: Text, /, *, wrt: Names = None, shape: Shapes = None,
+    ) -> results.ClosedForm: ...
+    @overload
+    def __call__(
+        self, function: Called, /, *, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None, sparse: bool = False, pattern: bool = False,
+    ) -> Callable[..., Found_co]: ...
+    @overload
+    def __call__(
+        self, function: Asked, /, at: Inputs | None = None, *more: Inputs, sparse: Literal[True], pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> Sparse_co: ...
+    @overload
+    def __call__(
+        self, function: Asked, /, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
+        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        **values: Value,
+    ) -> Found_co: ...
+
+
 class _AlongV(Protocol):
     """Derivative along a gradient vector."""
 
@@ -274,8 +341,8 @@ class _AlongU(Protocol[Found_co]):
 
 
 grad: _Derivative[results.Gradient]
-jacobian: _Derivative[results.Jacobian]
-hessian: _Derivative[results.Hessian]
+jacobian: _Matrix[results.Jacobian, results.SparseJacobian]
+hessian: _Matrix[results.Hessian, results.SparseHessian]
 vjp: _AlongV
 jvp: _AlongU[results.JVP]
 hvp: _AlongU[results.HVP]

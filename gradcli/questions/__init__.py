@@ -6,6 +6,7 @@ call_arguments                   arguments of a call in Python, read into those 
 text_reading                     texts with what the parts read, and with torch to be asked
 likely_shapes                    shapes of variables of which nothing is known, and random values of them
 parsed_text, naming              a text read once; names of variables and of statements
+matrices                         Jacobians and Hessians: dense, or by a part that computes sparse ones
 operators                        the derivatives that commands ask torch for, a row each
 derivative_modes                 further modes of differentiation in torch: forward mode, twice, several v at once
 judging                          the one way to judge torch's numbers, with advice; branches next to the point

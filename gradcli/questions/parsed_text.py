@@ -115,7 +115,7 @@ class ParsedText:
     _is_of_matrices = False  # as a text next to it is in the notation of matrices
     _named: tuple[str, ...] = ()  # the variables that such texts name
 
-    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "random", "box")
+    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "random", "box", "sparse", "pattern")
     """Options beside which an answer has numbers."""
 
     def __init_subclass__(cls) -> None:

@@ -87,7 +87,7 @@ def in_lists(array: Array) -> Any:
     >>> in_lists(np.array([1.0, np.nan, -np.inf]))
     [1.0, 'NaN', '-Infinity']
     """
-    if array.dtype == np.bool_ or (array.dtype == np.float64 and np.isfinite(array).all()):
+    if array.dtype.kind in "biu" or (array.dtype == np.float64 and np.isfinite(array).all()):
         return array.tolist()
     # Each number once: zeros and ones, of which large arrays are made, come a million times.
     bits, places = np.unique(np.ravel(array).view(f"i{array.itemsize}"), return_inverse=True)

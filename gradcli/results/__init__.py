@@ -6,6 +6,7 @@ derivative_formulas              derivatives as formulas alone
 formula_cells                    formulas, and their texts in each notation
 verdicts                         verdicts on numbers and on claims
 quantities                       their arrays, each with its name, its axes and its formula
+sparse_matrices                  Jacobians and Hessians by their entries that are not 0 by structure
 stream_rows                      rows of a stream, their faults, and what is computed of them
 pictures                         of plot: curves, maps, and the places marked on them
 script_passes                    of run: the backward passes of a script
@@ -25,6 +26,7 @@ from gradcli.results.formula_cells import *  # noqa: F403
 from gradcli.results.pictures import *  # noqa: F403
 from gradcli.results.quantities import *  # noqa: F403
 from gradcli.results.script_passes import *  # noqa: F403
+from gradcli.results.sparse_matrices import *  # noqa: F403
 from gradcli.results.stream_rows import *  # noqa: F403
 from gradcli.results.verdicts import *  # noqa: F403
 from gradcli.results.views import *  # noqa: F403

@@ -149,12 +149,13 @@ def _declared(kind: type[Record]) -> Iterator[tuple[str, JsonRule]]:
     """List the fields, then the computed properties, each with how it is written."""
     for one in fields(kind):
         yield one.name, one.metadata.get(_KEY, JsonRule())
-    seen = set()
+    seen, found = set(), dict[str, JsonRule]()
     for owner in reversed(kind.__mro__):
         for name, one in vars(owner).items():
             if isinstance(one, property) and hasattr(one.fget, _KEY) and one not in seen:  # an alias is the same one
                 seen.add(one)
-                yield name, getattr(one.fget, _KEY)
+                found[name] = getattr(one.fget, _KEY)  # that of a subclass replaces another one
+    yield from found.items()
 
 
 def _getter(name: str) -> Callable[[Any], object]:

@@ -249,6 +249,8 @@ def _of_fractions(total: Expr) -> Expr:
     if total.has(KroneckerDelta) or sum(1 for _ in sympy.preorder_traversal(total)) > LONGEST_SUM:
         return total
     above, below = sympy.fraction(sympy.together(total))
-    above = sympy.expand(above)
+    expanded = sympy.expand(above)
+    # The exponential of a sum would become a product, of which nothing has a rule.
+    above = sympy.expand(above, power_exp=False) if expanded.has(sympy.Product) else expanded
     is_shorter = below.has(sympy.Symbol) and len(sympy.Add.make_args(above)) < len(total.args)
     return above / below if is_shorter else total

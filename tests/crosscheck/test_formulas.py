@@ -170,3 +170,21 @@ def test_a_formula_is_compared_at_each_entry_of_a_smooth_point() -> None:
     (finding,) = check_of(wrong).findings
     assert finding.note.endswith("at y by x[151], where it gives 303 and the derivative is 302")
     assert ("x" in right.symbolic, "x" in wrong.symbolic) == (True, False)
+
+
+@pytest.mark.part("closed_forms")
+def test_a_shift_is_confirmed_in_the_rows_that_its_columns_reach() -> None:
+    """The columns that are probed meet none of the rows that are."""
+    found = Function("roll(x, 1, 0)").jacobian()
+    assert "KroneckerDelta(j, i - 1)" in found.symbolic["x"].text
+    assert found.check is not None
+    assert found.check.verdict == "agree"
+
+
+@pytest.mark.part("closed_forms")
+def test_the_exponential_of_a_sum_stays_one() -> None:
+    """As a product of exponentials it would have no rule."""
+    found = Function("log1p(exp(X.sum(1))).sum()").hessian()
+    text = found.symbolic["X"]["X"].text
+    assert "exp(Sum(" in text
+    assert "Product" not in text

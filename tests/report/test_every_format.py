@@ -45,7 +45,7 @@ def _all(kind: type[Any]) -> set[type[Any]]:
     return {kind, *(one for child in children for one in _all(child))}
 
 
-@pytest.mark.part("claims", "code", "explain")
+@pytest.mark.part("claims", "code", "explain", "sparse")
 def test_every_answer_is_here() -> None:
     """Also the next one."""
     answers = {kind.__name__ for kind in _all(results.Answer)} - {"Answer", "Differentiation", "Judged"}

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from gradcli.questions.answering import answer
+from gradcli.questions.matrices import answer_matrix
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Hessian
 
 
-def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOptions]) -> Hessian:
+def hessian(
+    self: ParsedText,
+    at: Inputs | None = None,
+    *,
+    sparse: bool = False,
+    pattern: bool = False,
+    **options: Unpack[JudgedOptions],
+) -> Hessian:
     """Compute the Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables.
 
     Raises:
@@ -20,4 +27,4 @@ def hessian(self: ParsedText, at: Inputs | None = None, **options: Unpack[Judged
     >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
     ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
     """
-    return answer(Hessian, self._asked(at, **options))
+    return answer_matrix(Hessian, self._asked(at, **options), sparse=sparse, pattern=pattern)

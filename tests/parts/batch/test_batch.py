@@ -178,7 +178,7 @@ def test_an_answer_does_not_depend_on_what_came_before(ask: Ask) -> None:
     disturbances: list[Any] = [
         "[" * 100_000,
         '{"command": "grad", "expression": "x", "at": {"x": "\\ud800"}}',
-        {"command": "jacobian", "expression": "x", "at": {"x": "zeros(20000)"}},
+        {"command": "jacobian", "expression": "cumsum(x, 0)", "at": {"x": "zeros(20000)"}},
         {"command": "grad", "expression": "exp(exp(x))/exp(exp(x))", "at": {"x": 50}},
         {"command": "grad", "expression": "x**2", "at": {"x": 1}, "dtype": "float32"},
         {"command": "improve", "expression": "1 - cos(x)", "in": {"x": "0..1"}},

@@ -1,0 +1,226 @@
+"""Groups of rows, or of columns, of which no two have an entry in common: one product gives all entries of a group.
+
+Rows are vertices, and each column is a hyperedge that joins the rows with an entry in it; for columns the other way
+round.  A colouring gives two vertices of a hyperedge different colours.  Stencils, windows and blocks repeat, so a
+period is tried first,
+
+    colour of the vertex at (i, j, ...) = (a·i + b·j + ...) mod p,
+
+on a window in the middle, and then checked on all entries; the few vertices where it fails, at borders, are coloured
+anew.  Any other pattern is coloured greedily, all vertices at once in rounds: no maintained package does that for a
+million of them (SciPy's grouping is private, `gcol` colours graphs of Python objects one by one).
+Source: A. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian?", SIAM Review 47 (2005).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gradcli.language.program.wengert import Shape
+from gradcli.reference.deadline import require_time
+
+Numbers = npt.NDArray[Any]
+"""Whole numbers."""
+
+MOST_PERIOD = 64
+"""Largest period that is tried."""
+
+WINDOW = 16
+"""Vertices along each dimension of the window; four along dimensions before the last three."""
+
+FEW = 20
+"""Vertices for each one that may clash in a period, and be coloured anew."""
+
+MOST_WORDS = 512
+"""Most words of 64 colours."""
+
+_BITS = 64
+
+_CHUNK = 2**22
+"""Entries that are checked at once."""
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """Colours of vertices, from 0 on; -1 for a vertex that has no entry.
+
+    Attributes:
+        colours: Of each vertex.
+        count: How many there are.
+    """
+
+    colours: npt.NDArray[np.int32]
+    count: int
+
+
+def coloured(vertices: Numbers, edges: Numbers, shape: Shape, edge_count: int) -> Colouring:
+    """Colour the vertices of a pattern.
+
+    Args:
+        vertices: The vertex of each entry.
+        edges: The hyperedge of each entry.
+        shape: Of the tensor whose elements are the vertices.
+        edge_count: The number of hyperedges.
+
+    >>> found = coloured(np.array([0, 1, 1, 2, 2, 3]), np.array([0, 0, 1, 1, 2, 2]), (4,), 3)
+    >>> found.colours.tolist(), found.count
+    ([0, 1, 0, 1], 2)
+    """
+    size = math.prod(shape)
+    if not len(vertices):
+        return Colouring(np.full(size, -1, np.int32), 0)
+    least = int(np.bincount(edges, minlength=1).max())
+    colours = _by_period(vertices, edges, shape, least)
+    if colours is None:
+        colours = np.zeros(size, np.int32)
+        is_open = np.ones(size, dtype=bool)
+    else:
+        is_open = clashing(vertices, edges, colours, edge_count)
+    if is_open.any():
+        colours = _greedy(vertices, edges, colours, is_open, edge_count)
+    is_used = np.zeros(size, dtype=bool)
+    is_used[vertices] = True
+    colours = np.where(is_used, colours, -1).astype(np.int32)
+    _, numbers = np.unique(colours[is_used], return_inverse=True)
+    colours[is_used] = numbers
+    return Colouring(colours, int(colours.max()) + 1)
+
+
+def clashing(vertices: Numbers, edges: Numbers, colours: Numbers, edge_count: int) -> npt.NDArray[np.bool_]:
+    """Mark the vertices that share a hyperedge and the colour with another."""
+    count = int(colours.max(initial=0)) + 1
+    found = np.zeros(len(colours), dtype=bool)
+    key = edges.astype(np.int64) * count + colours[vertices]
+    if edge_count * count <= max(_CHUNK, 8 * len(key)):
+        several = np.bincount(key, minlength=edge_count * count) > 1
+        found[vertices[several[key]]] = True
+        return found
+    _, place, counts = np.unique(key, return_inverse=True, return_counts=True)
+    found[vertices[counts[place] > 1]] = True
+    return found
+
+
+# -- a period
+
+
+def _by_period(vertices: Numbers, edges: Numbers, shape: Shape, least: int) -> npt.NDArray[np.int32] | None:
+    """Find a period that hardly any two vertices of a hyperedge clash in; None if there is none."""
+    dims = [d for d, size in enumerate(shape) if size > 1]
+    if not dims or least > MOST_PERIOD // 2:
+        return None
+    near = _window(shape)[vertices]
+    inside, (_, hyper) = vertices[near], np.unique(edges[near], return_inverse=True)
+    top = int(hyper.max(initial=0)) + 1
+    where = np.unravel_index(inside, shape)
+    for period, steps in _periods(len(dims), least):
+        colour = sum(step * where[d] for step, d in zip(steps, dims, strict=True)) % period
+        if np.bincount(hyper * period + colour, minlength=top * period).max(initial=0) > 1:
+            continue
+        found = _spread(shape, dims, steps, period)
+        bad = clashing(vertices, edges, found, int(edges.max()) + 1)
+        if np.count_nonzero(bad) <= max(FEW, len(bad) // FEW):
+            return found
+    return None
+
+
+def _periods(dimensions: int, least: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield periods, from the shortest on, each with the steps that its dimensions have."""
+    for period in range(max(1, least), min(2 * least + 8, MOST_PERIOD) + 1):
+        steps = range(min(period, 12)) if dimensions < 4 else range(min(period, 4))
+        for leading in itertools.product(steps, repeat=dimensions - 1):
+            yield period, (*leading, 1)
+        yield period, (*(1,) * (dimensions - 1), 0)  # rows that repeat as a whole
+
+
+def _window(shape: Shape) -> npt.NDArray[np.bool_]:
+    """Mark the vertices of a window in the middle."""
+    marked = np.zeros(shape, dtype=bool)
+    sides = [WINDOW if len(shape) - d <= 3 else 4 for d in range(len(shape))]
+    middle = (
+        slice(max(0, (size - side) // 2), (size + side) // 2 + 1) for size, side in zip(shape, sides, strict=True)
+    )
+    marked[tuple(middle)] = True
+    return marked.ravel()
+
+
+def _spread(shape: Shape, dims: Sequence[int], steps: Sequence[int], period: int) -> npt.NDArray[np.int32]:
+    """Return the colours of all vertices in a period."""
+    total = np.zeros((1,) * len(shape), np.int32)
+    for step, d in zip(steps, dims, strict=True):
+        along = (step * np.arange(shape[d]) % period).astype(np.int32)
+        total = total + along.reshape([-1 if e == d else 1 for e in range(len(shape))])
+    return np.broadcast_to(total % period, shape).reshape(-1)
+
+
+# -- greedily
+
+
+class ManyColoursError(Exception):
+    """Error of more colours than products are worth: the pattern is dense."""
+
+
+def _greedy(
+    vertices: Numbers, edges: Numbers, colours: Numbers, is_open: npt.NDArray[np.bool_], edge_count: int
+) -> npt.NDArray[np.int32]:
+    """Colour the open vertices in rounds: each takes its first free colour, and the first of those that clash keeps it.
+
+    Raises:
+        ManyColoursError: There are too many.
+    """
+    colours = np.where(is_open, -1, colours).astype(np.int32)
+    order = np.argsort(vertices, kind="stable")
+    vertex, edge = vertices[order], edges[order]
+    rank = np.random.default_rng(0).permutation(len(colours)) if is_open.all() else np.arange(len(colours))
+    taken = np.zeros((edge_count, int(colours.max(initial=0)) // _BITS + 1), np.uint64)
+    _mark(taken, edge, colours[vertex])
+    keep = is_open[vertex]
+    vertex, edge = vertex[keep], edge[keep]
+    while len(vertex):
+        require_time()
+        starts = np.flatnonzero(np.concatenate(([True], vertex[1:] != vertex[:-1])))
+        own = vertex[starts]
+        free = _first_free(np.bitwise_or.reduceat(taken[edge], starts, axis=0))
+        if (most := int(free.max())) >= taken.shape[1] * _BITS:
+            if taken.shape[1] >= MOST_WORDS:
+                raise ManyColoursError
+            taken = np.concatenate([taken, np.zeros((edge_count, most // _BITS + 1 - taken.shape[1]), np.uint64)], 1)
+        counts = np.diff(np.append(starts, len(vertex)))
+        choice = np.repeat(free, counts)
+        # Of the vertices that take one colour in one hyperedge, the one of the lowest rank keeps it.
+        by = np.lexsort((rank[vertex], choice, edge))
+        first = np.ones(len(by), dtype=bool)
+        first[1:] = (edge[by][1:] != edge[by][:-1]) | (choice[by][1:] != choice[by][:-1])
+        lost = np.zeros(len(colours), dtype=bool)
+        lost[vertex[by[~first]]] = True
+        kept = ~lost[own]
+        colours[own[kept]] = free[kept]
+        won = ~lost[vertex]
+        _mark(taken, edge[won], colours[vertex[won]])
+        vertex, edge = vertex[~won], edge[~won]
+    return colours
+
+
+def _mark(taken: Numbers, edge: Numbers, colour: Numbers) -> None:
+    """Mark colours as taken in hyperedges; below 0 there is none."""
+    known = colour >= 0
+    edge, colour = edge[known], colour[known]
+    bit = np.uint64(1) << (colour % _BITS).astype(np.uint64)
+    np.bitwise_or.at(taken, (edge, colour // _BITS), bit)
+
+
+def _first_free(taken: Numbers) -> npt.NDArray[np.int32]:
+    """Return for each row of words the first colour that is not taken."""
+    found = np.full(len(taken), taken.shape[1] * _BITS, np.int32)
+    for word in reversed(range(taken.shape[1])):
+        free = ~taken[:, word]
+        lowest = free & (~free + np.uint64(1))
+        has_one = lowest != 0
+        found[has_one] = word * _BITS + np.frexp(lowest[has_one].astype(np.float64))[1] - 1
+    return found

@@ -1,0 +1,201 @@
+"""The formula held to the matrix: its values at all entries of the pattern, and its own entries to the pattern.
+
+An entry of the formula outside of the pattern refutes it, unless its coefficient is 0 there: the pattern is sound by
+construction.  Where a value differs from torch's number, balls say which of the two is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.arrays import Array
+from gradcli.crosscheck.compare import TOLERANCE, Evidence
+from gradcli.crosscheck.confirming import confirm, has_cases_at, place_of
+from gradcli.crosscheck.formulas import Derived, Formulas, with_refuted
+from gradcli.crosscheck.point import FunctionAtPoint, unravel
+from gradcli.language.ops import Kind
+from gradcli.language.program.numeric import array_of
+from gradcli.parts.sparse.expression_values import NoValuesError, values_at
+from gradcli.parts.sparse.formula_pattern import places_of
+from gradcli.parts.sparse.pattern import SparsityPattern
+from gradcli.reference.deadline import OverTimeError, part_limit
+from gradcli.results import Check
+from gradcli.symbolic.derivative import Derivative
+from gradcli.symbolic.element import constant_symbol
+
+SECONDS = 5.0
+"""Seconds of processor time for all formulas."""
+
+FEWEST_PLACES = 1_000
+"""Places of a term of a formula that are listed; of a larger pattern twice as many as it has."""
+
+MOST_DECIDED = 20
+"""Entries that balls decide, of those at which the value of a formula is not torch's number."""
+
+Decide = Callable[[Sequence[int]], Evidence | None]
+"""Encloses the truths of some entries, by their places in the pattern."""
+
+
+@dataclass(frozen=True)
+class SparseNumbers:
+    """Torch's numbers for the entries of a pattern, by blocks.
+
+    Attributes:
+        point: The function at the point.
+        pattern: The pattern of all blocks.
+        values: The number of each entry.
+        columns: The first column and the size of each variable.
+        is_second: Whether rows are those of variables too.
+        dtype: Of the numbers.
+    """
+
+    point: FunctionAtPoint
+    pattern: SparsityPattern
+    values: Array
+    columns: Mapping[str, tuple[int, int]]
+    is_second: bool
+    dtype: str
+
+
+def compare_formulas(
+    numbers: SparseNumbers, formulas: Formulas, derived: Derived, check: Check | None, decide: Decide
+) -> tuple[Formulas, Check | None]:
+    """Compare all formulas that were confirmed with the numbers; those that are refuted are taken back.
+
+    Args:
+        numbers: Torch's.
+        formulas: The formulas.
+        derived: The same before they were confirmed.
+        check: The check of the numbers, if there is one, which gets a finding for each that is refuted.
+        decide: Encloses the truths of some entries.
+    """
+    refuted: dict[tuple[str, str], str] = {}
+    whole = set[tuple[str, str]]()
+    with suppress(OverTimeError), part_limit(SECONDS):
+        for block, derivative in formulas.derivatives.items():
+            if block not in formulas.shown:
+                continue
+            with suppress(NoValuesError, NotImplementedError):
+                reason = _Comparison(numbers, derivative, decide).refuted()
+                whole.add(block)
+                if reason:
+                    refuted[block] = reason
+    shown = {
+        block: replace(one, note="") if block in whole else one
+        for block, one in formulas.shown.items()
+        if block not in refuted
+    }
+    omitted = {block: f"it disagrees with the reference: {reason}" for block, reason in refuted.items()}
+    formulas = replace(formulas, shown=shown, omitted=formulas.omitted | omitted, refuted=formulas.refuted | refuted)
+    return formulas, check and with_refuted(check, refuted, derived)
+
+
+class _Comparison:
+    """Comparison of one formula."""
+
+    def __init__(self, numbers: SparseNumbers, derivative: Derivative, decide: Decide) -> None:
+        self.numbers, self.derivative, self.decide = numbers, derivative, decide
+        point = numbers.point
+        self.inside = point.shape_of(derivative.variable)
+        self.outside = point.shape_of(derivative.first) if derivative.first else point.shape
+        self.left, width = numbers.columns[derivative.variable]
+        self.top, height = numbers.columns[derivative.first] if derivative.first else (0, numbers.pattern.shape[0])
+        own = (numbers.pattern.columns >= self.left) & (numbers.pattern.columns < self.left + width)
+        if derivative.first:
+            own &= (numbers.pattern.rows >= self.top) & (numbers.pattern.rows < self.top + height)
+        self.places = np.flatnonzero(own)
+        self.rows = numbers.pattern.rows[self.places].astype(np.int64) - self.top
+        self.columns = numbers.pattern.columns[self.places].astype(np.int64) - self.left
+        self.width = width
+        self.env = _environment(point, derivative)
+
+    def refuted(self) -> str:
+        """Say at which entry the formula is wrong; "" if it is at none.
+
+        Raises:
+            NoValuesError: It cannot be evaluated here.
+        """
+        return self._off_pattern() or self._on_pattern()
+
+    def _off_pattern(self) -> str:
+        """Look for an entry of the formula that is not in the pattern."""
+        known = self.rows * self.width + self.columns  # in order, as those of the pattern are
+        most = FEWEST_PLACES + 2 * len(known)
+        for rows, columns in places_of(self.derivative, self.outside, self.inside, most):
+            keys = rows * self.width + columns
+            at = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
+            is_new = known[at] != keys if len(known) else np.ones(len(keys), dtype=bool)
+            if not is_new.any():
+                continue
+            values = self._values(rows[is_new], columns[is_new])
+            wrong = np.flatnonzero(np.isfinite(values) & (values != 0))
+            if len(wrong) and not has_cases_at(self.numbers.point):
+                n = int(wrong[0])
+                row, column = (unravel(int(one[is_new][n]), shape) for one, shape in self._sides(rows, columns))
+                there = place_of(self.derivative, row, column)
+                return f"at {there} the formula gives {float(values[n])}, and the derivative is 0 by structure"
+        return ""
+
+    def _sides(
+        self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]
+    ) -> tuple[tuple[npt.NDArray[np.int64], tuple[int, ...]], ...]:
+        return (rows, self.outside), (columns, self.inside)
+
+    def _on_pattern(self) -> str:
+        """Look for an entry of the pattern at which the formula has another value."""
+        given = self.numbers.values[self.places]
+        values = self._values(self.rows, self.columns)
+        tolerance = TOLERANCE[self.numbers.dtype]
+        with np.errstate(all="ignore"):
+            is_near = abs(values - given) <= tolerance.rtol * abs(given)
+        others = np.flatnonzero(~is_near & np.isfinite(values) & np.isfinite(given))
+        if not len(others):
+            return ""
+        chosen = others[np.unique(np.linspace(0, len(others) - 1, MOST_DECIDED).astype(int))]
+        evidence = self.decide(self.places[chosen].tolist())
+        if evidence is None or has_cases_at(self.numbers.point):
+            return ""
+        return confirm(self.numbers.point, self.derivative, evidence, most=0).refuted
+
+    def _values(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> Array:
+        """Evaluate the formula at some entries."""
+        derivative = self.derivative
+        at: dict[sympy.Symbol, npt.NDArray[np.int64]] = {}
+        for symbols, shape, places in (
+            (derivative.rows, self.outside, rows),
+            (derivative.columns, self.inside, columns),
+        ):
+            at |= dict(zip(symbols, np.unravel_index(places, shape) if shape else (), strict=True))
+        found = np.full(len(rows), np.nan)
+        for case, expression in derivative.cases:
+            own = np.ones(len(rows), dtype=bool)
+            for symbol, number in case.items():
+                own &= at[symbol] == int(number)
+            if own.all():
+                found = _at(expression, at, self.env, len(rows))
+            elif own.any():
+                here = {symbol: places[own] for symbol, places in at.items()}
+                found[own] = _at(expression, here, self.env, int(own.sum()))
+        return found
+
+
+def _at(
+    expression: sympy.Expr, at: Mapping[sympy.Symbol, npt.NDArray[np.int64]], env: Mapping[sympy.Symbol, object], n: int
+) -> Array:
+    found = values_at(expression, at, env)  # type: ignore[arg-type]
+    return found if len(found) == n else np.broadcast_to(found, (n,)).copy()
+
+
+def _environment(point: FunctionAtPoint, derivative: Derivative) -> dict[sympy.Symbol, object]:
+    """Return the arrays of the variables and of constants, and the sizes."""
+    found: dict[sympy.Symbol, object] = {s: np.asarray(point.inputs[str(s)]) for s in point.program.variables}
+    for line in point.program.lines:
+        if line.call.op.kind is Kind.SOURCE:
+            found[constant_symbol(line.call)] = array_of(line.call)
+    return found | {symbol: int(size) for symbol, size in derivative.sizes.items()}

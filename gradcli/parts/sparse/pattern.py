@@ -1,0 +1,195 @@
+"""The pattern of a Jacobian: index sets of the inputs that each element of y may depend on, forward through a Program.
+
+What a line takes from its operands says `gradcli.reference.dependencies`, which the enclosures follow too; a pattern is
+the product of those dependencies, as sparse matrices of truth values.  So nothing is sampled: an entry outside of the
+pattern is 0 for all values, and one inside of it may be 0 by its numbers.  A Hessian is the Jacobian of the gradient
+Program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from gradcli.language.program.shapes import shapes_in
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, moving_lines, needed
+from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError
+from gradcli.reference.enclosure_plan import lower
+
+Indices = npt.NDArray[np.int32]
+"""Flat positions; a tensor has fewer than 2³¹ elements."""
+
+Csr = Any
+"""A `scipy.sparse.csr_array` of truth values: a row for each element of a line, a column for each input."""
+
+MOST_JOINED = 4
+"""Entries that the operands of a line may have, for each that its pattern may have: they coincide where it adds up."""
+
+
+@dataclass(frozen=True)
+class SparsityPattern:
+    """Entries of a matrix that are not 0 by structure, row by row and in the order of the columns.
+
+    Attributes:
+        rows: The row of each entry.
+        columns: The column of each entry.
+        shape: Of the matrix.
+    """
+
+    rows: Indices
+    columns: Indices
+    shape: tuple[int, int]
+
+    @property
+    def count(self) -> int:
+        """The number of entries."""
+        return len(self.rows)
+
+    @property
+    def density(self) -> float:
+        """The part of all entries that are in the pattern."""
+        return self.count / max(1, math.prod(self.shape))
+
+    @property
+    def bandwidth(self) -> tuple[int, int]:
+        """The largest distances of an entry below and above the diagonal.
+
+        >>> SparsityPattern(np.int32([0, 1, 2]), np.int32([1, 2, 0]), (3, 3)).bandwidth
+        (2, 1)
+        """
+        if not self.count:
+            return 0, 0
+        distance = self.columns - self.rows
+        return max(0, -int(distance.min())), max(0, int(distance.max()))
+
+
+def pattern_of(
+    program: Program, shapes: Mapping[Atom, Shape], variables: Sequence[sympy.Symbol], most: int
+) -> SparsityPattern:
+    """Find the pattern of the Jacobian of a Program by some variables, whose columns stand next to each other.
+
+    Args:
+        program: The function, in primitives.
+        shapes: Of its symbols.
+        variables: In the order of the columns.
+        most: The most entries that it may have.
+
+    Raises:
+        OverBudgetError: It has more.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("x[1:] - x[:-1]")
+    >>> x = program.variables[0]
+    >>> found = pattern_of(program, {x: (3,)}, [x], 100)
+    >>> found.rows.tolist(), found.columns.tolist(), found.shape
+    ([0, 0, 1, 1], [0, 1, 1, 2], (2, 3))
+    """
+    lowered, _ = lower(program, shapes_in(program, shapes))
+    known = shapes_in(lowered, {symbol: shapes[symbol] for symbol in lowered.variables})
+    found = _IndexSets(lowered, known, variables, most).follow(lowered.output)
+    counts = np.diff(found.indptr)
+    rows = np.repeat(np.arange(found.shape[0], dtype=np.int32), counts)
+    return SparsityPattern(rows, found.indices.astype(np.int32, copy=False), found.shape)
+
+
+class _IndexSets:
+    """Index sets of all lines, each until no further line needs it."""
+
+    def __init__(
+        self, program: Program, shapes: Mapping[Atom, Shape], variables: Sequence[sympy.Symbol], most: int
+    ) -> None:
+        from scipy import sparse
+
+        self.sparse, self.program, self.shapes, self.most = sparse, program, shapes, most
+        sizes = [math.prod(shapes[symbol]) for symbol in variables]
+        self.width = sum(sizes)
+        self.offsets = dict(zip(variables, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+        # A step may list the elements of a line, however few of them the pattern has.
+        largest = max(map(math.prod, shapes.values()), default=0)
+        self.dependencies = Dependencies(shapes, max(most, largest))
+        self.sets: dict[Atom, Csr] = {}
+
+    def follow(self, output: Atom) -> Csr:
+        """Follow all lines that a value needs, and return its index sets."""
+        moves = moving_lines(self.program, [*self.offsets])
+        lines = [line for line in needed(self.program.lines, output) if line.symbol in moves]
+        last = {atom: line.symbol for line in lines for atom in line.call.operands}
+        for line in lines:
+            self.sets[line.symbol] = self._of_line(line)
+            for atom in set(line.call.operands):
+                if last[atom] == line.symbol and atom != output:
+                    self.sets.pop(atom, None)
+        found = self.sets.get(output)
+        if found is None:
+            size = math.prod(self.shapes.get(output, ()))
+            found = self._selection(np.arange(size), np.arange(size), size, output) if output in self.offsets else None
+            found = self.sparse.csr_array((size, self.width), dtype=bool) if found is None else found
+        self._require(found.nnz)
+        found.sort_indices()
+        return found
+
+    def _of_line(self, line: Line) -> Csr:
+        """Join the index sets of the operand elements that each element of a line depends on."""
+        size = math.prod(self.shapes[line.symbol])
+        total: Csr = None
+        seen: set[Atom] = set()
+        for k, position, source in self.dependencies.source_chunks(line, np.arange(size)):
+            operand = line.call.operands[k]
+            if operand not in self.offsets and operand not in self.sets:
+                continue
+            part = self._taken(operand, position, source, size)
+            if operand in seen and part is self.sets.get(operand):
+                continue
+            seen.add(operand)
+            total = part if total is None or total is part else self._joined(total, part)
+        return self.sparse.csr_array((size, self.width), dtype=bool) if total is None else total
+
+    def _joined(self, one: Csr, other: Csr) -> Csr:
+        if np.array_equal(one.indptr, other.indptr) and np.array_equal(one.indices, other.indices):
+            return one
+        found = one + other
+        self._require(found.nnz)
+        return found
+
+    def _taken(self, operand: Atom, position: Flat, source: Flat, size: int) -> Csr:
+        """Return the index sets of operand elements, put where they are used."""
+        known = self.sets.get(operand)
+        if known is None:
+            return self._selection(position, source, size, operand)
+        if len(source) == size == known.shape[0] and _is_range(source) and _is_range(position):
+            return known
+        entries = int(np.diff(known.indptr)[source].sum())
+        self._require(entries // MOST_JOINED)
+        chosen = self._selection(position, source, size, None, known.shape[0])
+        found = chosen @ known
+        self._require(found.nnz)
+        return found
+
+    def _selection(self, position: Flat, source: Flat, size: int, variable: Atom | None, width: int = 0) -> Csr:
+        """Return the matrix with a row of a unit matrix in each position; of a variable, at its columns."""
+        if len(position) and (np.diff(position) < 0).any():
+            order = np.argsort(position, kind="stable")
+            position, source = position[order], source[order]
+        ends = np.concatenate(([0], np.cumsum(np.bincount(position, minlength=size))))
+        columns = source if variable is None else source + self.offsets[variable]
+        kind = np.int32 if len(source) < 2**31 else np.int64
+        shape = size, self.width if variable is not None else width
+        parts = np.ones(len(source), dtype=bool), columns.astype(kind), ends.astype(kind)
+        found = self.sparse.csr_array(parts, shape=shape)
+        if variable is not None and len(source) > size:
+            found.sum_duplicates()  # an element may be taken several times
+        return found
+
+    def _require(self, count: int) -> None:
+        if count > self.most:
+            raise OverBudgetError
+
+
+def _is_range(numbers: Flat) -> bool:
+    return bool(len(numbers) == 0 or (numbers[0] == 0 and (np.diff(numbers) == 1).all()))

@@ -1,0 +1,236 @@
+"""Bounds of all entries of a pattern, a product at a time.
+
+The products are those that torch's numbers were read from, of the gradient Program on arrays with bounds: a number of
+such a product is the bound of one entry, as no other entry of its group is in the same place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+from flint import arb
+
+from gradcli.adjoint.slopes import NoAdjointError
+from gradcli.arrays import Array
+from gradcli.crosscheck.bounded import HOPELESS, MOST_BALLS, MOST_SLOW
+from gradcli.crosscheck.bounded_gradient import GradientBounds
+from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.crosscheck.gradient_point import GradientPoint
+from gradcli.crosscheck.point import FunctionAtPoint
+from gradcli.language.ops import Kind
+from gradcli.language.program.passes import for_arrays
+from gradcli.language.program.shapes import shapes_in
+from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.parts.sparse.grouped_products import GroupedProduct, ProductPlan
+from gradcli.progress import budget_factor, set_step
+from gradcli.reference.array_values import Values
+from gradcli.reference.ball_arrays import BallArray
+from gradcli.reference.balls import Ball, precision
+from gradcli.reference.bounds import Bounds, NoRuleError
+from gradcli.reference.contractions import contracted
+from gradcli.reference.deadline import OverTimeError, require_time
+from gradcli.results import NumberKind
+
+Mask = npt.NDArray[np.bool_]
+
+BITS = 128
+"""Bits of balls for entries that bounds leave open: twice those of a float, and some for what cancels."""
+
+SHOWN = 8
+"""Entries that balls look at where bounds prove all of them: a second opinion."""
+
+
+@dataclass
+class PatternProof:
+    """What bounds say of torch's numbers.
+
+    Attributes:
+        agrees: The entries that agree with each number in their bounds.
+        is_off: The entries that differ from each number in their bounds by more than the tolerance.
+        is_rounding: The entries that are within the bounds of float64, so that rounding explains what they are off.
+        error: The largest relative error among these.
+        value: The same of the elements of y; None where they are not judged.
+        shown: The bounds of some entries, by their places: what there is to show where balls take too long.
+    """
+
+    agrees: Mask
+    is_off: Mask
+    is_rounding: Mask
+    error: float = 0.0
+    value: Mask | None = None
+    shown: dict[int, Ball] = field(default_factory=dict)
+
+
+@dataclass
+class SparseSubject:
+    """Torch's numbers for the entries of a pattern, and the function that they are judged by.
+
+    Attributes:
+        point: The function, or its gradient, at the point.
+        wrt: The variables of the columns.
+        plan: The products.
+        values: Torch's numbers, an entry each.
+        y: Torch's y, or the gradient, flat.
+        dtype: Of the numbers.
+        gradient: The gradient, if the numbers are of a Hessian.
+        of: The value of the function that the gradient is of, for a Hessian.
+    """
+
+    point: FunctionAtPoint
+    wrt: tuple[str, ...]
+    plan: ProductPlan
+    values: Array
+    y: Array
+    dtype: str
+    gradient: GradientPoint | None = None
+    of: float = math.nan
+
+    @property
+    def kind(self) -> NumberKind:
+        """The kind of the entries."""
+        return "jacobian" if self.gradient is None else "hessian"
+
+    @cached_property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The variables of the columns as symbols."""
+        return tuple(sympy.Symbol(name, real=True) for name in self.wrt)
+
+    @cached_property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """The first column of each variable, and the number of all columns."""
+        sizes = [math.prod(self.point.shapes[symbol]) for symbol in self.symbols]
+        return np.cumsum([0, *sizes])
+
+    def place(self, entry: int) -> tuple[int, int, int]:
+        """Return the row of an entry, the number of its variable, and the column of this."""
+        column = int(self.plan.pattern.columns[entry])
+        number = int(np.searchsorted(self.starts, column, "right")) - 1
+        return int(self.plan.pattern.rows[entry]), number, column - int(self.starts[number])
+
+
+def prove(subject: SparseSubject) -> PatternProof:
+    """Prove with bounds that torch's numbers agree, product by product, until the time is over."""
+    count = subject.plan.pattern.count
+    agrees, is_off, is_rounding = (np.zeros(count, dtype=bool) for _ in range(3))
+    proof = PatternProof(agrees, is_off, is_rounding)
+    with suppress(NoAdjointError, NoRuleError, OverTimeError):
+        bounding = _Bounding(subject, proof)
+        bounding.attempt(np.float64)
+        bounding.refine()
+    return proof
+
+
+class _Bounding:
+    """Bounds of all products."""
+
+    def __init__(self, subject: SparseSubject, proof: PatternProof) -> None:
+        point = subject.point
+        self.subject, self.proof, self.tolerance = subject, proof, TOLERANCE[subject.dtype]
+        program = for_arrays(point.source)
+        self.function: Program = contracted(program, shapes_in(program, point.shapes))
+        self.shapes: Mapping[Atom, Shape] = shapes_in(self.function, point.shapes)
+        self.bounds = GradientBounds(self.function, self.shapes, subject.symbols)
+
+    def attempt(self, kind: type[object]) -> None:
+        """Bound y, and then each product that has entries which are not proved yet, in numbers of a kind."""
+        subject, pattern, proof = self.subject, self.subject.plan.pattern, self.proof
+        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind)
+        y = values.value.in_floats().mapped(lambda x: np.broadcast_to(x, (1, *subject.point.shape)).reshape(-1))
+        exists = y.is_known & np.isfinite(y.middle)
+        if subject.gradient is None:
+            agrees = self._agrees(subject.y, y)[0] & exists
+            proof.value = agrees if proof.value is None else proof.value | agrees
+        count = len(subject.plan.products)
+        for number, product in enumerate(subject.plan.products):
+            at = product.entries
+            if proof.agrees[at].all():
+                continue
+            require_time()
+            set_step("proving", number, count)
+            truth = self._rows(values, product) if product.axis == "rows" else self._columns(values, product)
+            there = exists[pattern.rows[at]]
+            if subject.gradient is not None:  # where the gradient does not exist, it has no derivative
+                there &= exists[pattern.columns[at]]
+            given = subject.values[at]
+            agrees, error = self._agrees(given, truth)
+            agrees &= there
+            proof.agrees[at] |= agrees
+            proof.is_off[at] |= self._is_off(given, truth) & there
+            if kind is np.float64:
+                proof.is_rounding[at] = there & _is_within(given, truth)
+            self._show(at, truth, agrees)
+            proof.error = max(proof.error, float(error.max(initial=0.0, where=agrees)))
+
+    def _show(self, at: npt.NDArray[np.int64], truth: Bounds, agrees: Mask) -> None:
+        """Keep the bounds of the first entries of a product that agree."""
+        for n in np.flatnonzero(agrees)[: SHOWN - len(self.proof.shown)].tolist():
+            self.proof.shown[int(at[n])] = arb(float(truth.middle[n]), float(truth.radius[n]) * (1 + 2.0**-50) + 1e-300)
+
+    def refine(self) -> None:
+        """Try what is open once more with more digits, and then in balls, where numbers that cancel stay exact."""
+        elements = sum(math.prod(self.shapes[line.symbol]) for line in self.function.lines)
+        has_rules = {Kind.DEFINED, Kind.SPECTRAL}.isdisjoint(line.call.op.kind for line in self.function.lines)
+        for kind, most in ((np.longdouble, MOST_SLOW[0]), (BallArray, MOST_BALLS * max(1.0, budget_factor()))):
+            is_open = np.array([not self.proof.agrees[one.entries].all() for one in self.subject.plan.products])
+            y = self.proof.value
+            sweeps = int(is_open.sum()) + int(y is not None and not y.all())
+            if has_rules and 0 < sweeps * elements <= most:
+                with precision(BITS):
+                    self.attempt(kind)
+
+    def _rows(self, values: Values, product: GroupedProduct) -> Bounds:
+        """Bound the entries that are read from vᵀJ."""
+        v = product.seed(math.prod(self.subject.point.shape)).reshape(1, *self.subject.point.shape)
+        found = self.bounds.weighted(values, v)
+        parts = [found[symbol].in_floats().mapped(lambda x: x.reshape(-1)) for symbol in self.subject.symbols]
+        whole = parts[0].joined(parts[1:], np.concatenate) if len(parts) > 1 else parts[0]
+        return whole.mapped(lambda x: x[product.places])
+
+    def _columns(self, values: Values, product: GroupedProduct) -> Bounds:
+        """Bound the entries that are read from Ju: of each variable by itself, as an entry has one."""
+        starts, columns = self.subject.starts, self.subject.plan.pattern.columns[product.entries]
+        u = product.seed(int(starts[-1]))
+        kind = np.longdouble if values.kind is np.longdouble else np.float64
+        middle: Array = np.zeros(len(columns), kind)
+        radius: Array = np.full(len(columns), np.inf, kind)
+        for symbol, first, last in zip(self.subject.symbols, starts[:-1], starts[1:], strict=True):
+            own = np.flatnonzero((columns >= first) & (columns < last))
+            if len(own):
+                direction = u[first:last].reshape(1, *self.shapes[symbol])
+                found = self.bounds.along(values, symbol, direction).in_floats().mapped(lambda x: x.reshape(-1))
+                middle[own], radius[own] = (one[product.places[own]] for one in (found.middle, found.radius))
+        return Bounds(middle, radius)
+
+    def _agrees(self, given: Array, truth: Bounds) -> tuple[Mask, Array]:
+        """Tell which numbers are within the tolerance of every number in their bounds, and how far they may be off."""
+        numbers, tolerance = np.asarray(given, dtype=truth.middle.dtype), self.tolerance
+        with np.errstate(all="ignore"):
+            distance = (abs(numbers - truth.middle) * (1 + 2.0**-50) + truth.radius) * (1 + 2.0**-50)
+            least = np.maximum(abs(truth.middle) - truth.radius, 0) * (1 - 2.0**-50)
+            allowed = tolerance.atol + tolerance.rtol * least
+            found = np.isfinite(numbers) & truth.is_known & (distance <= allowed * (1 - 2.0**-50))
+            errors = np.where(found & (least > 0), abs(numbers - truth.middle) / least, 0.0)
+        return found, errors
+
+    def _is_off(self, given: Array, truth: Bounds) -> Mask:
+        """Tell which numbers are farther than the tolerance from every number in their bounds."""
+        with np.errstate(all="ignore"):
+            allowed = self.tolerance.atol + self.tolerance.rtol * (abs(truth.middle) + truth.radius)
+            distance = abs(np.asarray(given, dtype=np.float64) - truth.middle) * (1 - 2.0**-40)
+            found: Mask = truth.is_known & np.isfinite(given) & (distance > truth.radius + allowed)
+        return found
+
+
+def _is_within(given: Array, truth: Bounds) -> Mask:
+    """Tell which numbers are within bounds that tell something: any order of these operations may give them."""
+    largest = abs(truth.middle).max(initial=0.0)
+    with np.errstate(all="ignore"):
+        found: Mask = (abs(given - truth.middle) <= truth.radius) & (truth.radius < HOPELESS * largest)
+    return found

@@ -1,0 +1,125 @@
+"""The shell: screens, files, and what is refused."""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+from gradcli.parts.sparse import sparse as spine
+from tests.conftest import Command
+
+DIFFERENCE = ("jacobian", "x[1:]-x[:-1]")
+
+
+def test_a_difference_of_a_hundred_thousand_numbers(gradcli: Command) -> None:
+    """Of itself: 200,000 entries of ten thousand million, in two products, each proved."""
+    run = gradcli(*DIFFERENCE, "--at", "linspace(0,1,100000)")
+    assert run.code == 0, run.err
+    words = "2 instead of 99,999", "199,998 of 199,998", "agree (proven)", "δ[j,i+1] - δ[i,j]", "∂y[99998]/∂x[99999]"
+    assert [word for word in words if word not in run.out] == []
+
+
+def test_the_screen_of_a_small_one(gradcli: Command) -> None:
+    """All of it."""
+    run = gradcli(*DIFFERENCE, "--at", "1,2,4", "--sparse")
+    assert run.code == 0
+    assert run.out.count("∂y[") == 5
+    assert "2 × 3" in run.out
+
+
+def test_files_have_the_same_matrix(gradcli: Command, folder: Path) -> None:
+    """Those of SciPy and of Matrix Market, and rows."""
+    truth = np.array([[-2.0, 4, 0], [0, -2, 8]])
+    text, at = "x[1:]**2 - 2*x[:-1]", ("--at", "1,2,4", "--sparse")
+    for name in ("J.npz", "J.mtx", "J.csv", "J.jsonl", "J.parquet", "J.json"):
+        run = gradcli("jacobian", text, *at, "-o", name)
+        assert (run.code, run.out) == (0, ""), run.err
+    found = sparse.load_npz("J.npz")
+    assert isinstance(found, sparse.csr_array)
+    np.testing.assert_array_equal(found.toarray(), truth)
+    np.testing.assert_array_equal(io.mmread("J.mtx").toarray(), truth)
+    assert (folder / "J.csv").read_text().splitlines()[:2] == ["row,variable,column,value", "0,x,0,-2"]
+    rows = [json.loads(line) for line in (folder / "J.jsonl").read_text().splitlines()]
+    assert rows[-1] == {"row": 1, "column": 2, "value": 8.0}
+    block = json.loads((folder / "J.json").read_text())["jacobian"]["x"]
+    assert block == {"shape": [2, 3], "row": [0, 0, 1, 1], "column": [0, 1, 1, 2], "value": [-2.0, 4.0, -2.0, 8.0]}
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert parquet.read_table("J.parquet").to_pydict()["value"] == [-2, 4, -2, 8]
+
+
+def test_a_file_of_a_pattern_has_truth_values(gradcli: Command, folder: Path) -> None:
+    """As `solve_ivp` takes it."""
+    assert gradcli(*DIFFERENCE, "--at", "1,2,4", "--pattern", "-o", "S.npz").code == 0
+    assert gradcli(*DIFFERENCE, "--at", "1,2,4", "--pattern", "-o", "S.mtx").code == 0
+    found = sparse.load_npz("S.npz")
+    assert found.dtype == bool
+    assert found.nnz == io.mmread("S.mtx").nnz == 4
+
+
+def test_several_variables_are_side_by_side_in_a_file(gradcli: Command, folder: Path) -> None:
+    """With the labels of each in rows."""
+    line = ("jacobian", "x*y[:,None]", "--at", "x=[[1,2],[3,4]]", "--at", "y=5,6", "--sparse")
+    assert gradcli(*line, "-o", "J.npz").code == 0
+    truth = [[5, 0, 0, 0, 1, 0], [0, 5, 0, 0, 2, 0], [0, 0, 6, 0, 0, 3], [0, 0, 0, 6, 0, 4]]
+    assert sparse.load_npz("J.npz").toarray().tolist() == truth
+    assert gradcli(*line, "--format", "csv").out.splitlines()[-1] == "1 1,y,1,4"
+    assert gradcli(*line, "--format", "plain").out.splitlines()[0] == "0 0 5"
+
+
+def test_a_hessian_in_files(gradcli: Command, folder: Path) -> None:
+    """The blocks of two variables below each other too."""
+    line = ("hessian", "x[0]**3*y + x[1]**2", "--at", "x=1,2", "--at", "y=5", "--sparse")
+    assert gradcli(*line, "-o", "H.npz").code == 0
+    assert sparse.load_npz("H.npz").toarray().tolist() == [[30, 0, 3], [0, 2, 0], [3, 0, 0]]
+    assert gradcli(*line, "--format", "csv").out.splitlines()[0] == "row_variable,row,column_variable,column,value"
+
+
+def test_a_picture_of_a_pattern(gradcli: Command, folder: Path) -> None:
+    """On the screen and in a file."""
+    run = gradcli(*DIFFERENCE, "--at", "linspace(0,1,2000)", "--picture")
+    assert run.code == 0
+    assert "∂y[0]" not in run.out
+    pytest.importorskip("matplotlib")
+    assert gradcli(*DIFFERENCE, "--at", "1,2,4", "--sparse", "-o", "J.svg").code == 0
+    assert "<svg" in (folder / "J.svg").read_text()
+
+
+def test_what_is_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """In one line, with exit code 2."""
+    refused = {
+        ("jacobian", "cumsum(x,0)", "--at", "ones(20000)", "--sparse"): "is not sparse",
+        (*DIFFERENCE, "--at", "1,2,4", "--sparse", "-o", "J.npy"): "not one array",
+        (*DIFFERENCE, "--shape", "n", "--sparse"): "exclude each other",
+        ("hessian", "x**2", "--at", "1,2", "--sparse"): "one element",
+    }
+    for line, words in refused.items():
+        run = gradcli(*line)
+        assert (run.code, run.out) == (2, ""), line
+        assert words in run.err, run.err
+        assert run.err.count("error:") == 1
+    monkeypatch.setattr(spine, "is_installed", lambda: False)
+    run = gradcli(*DIFFERENCE, "--at", "linspace(0,1,100000)")
+    assert run.code == 2
+    assert "74.5 GiB" in run.err
+    assert "gradcli[scipy]" in run.err.replace("\n", "")
+    assert "gradcli[scipy]" in gradcli(*DIFFERENCE, "--at", "1,2", "--sparse").err
+
+
+def test_products_beyond_the_budget_are_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before all of them are computed, with the seconds that they would take."""
+    clock = iter(range(0, 10**6, 7))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    run = gradcli("jacobian", "softmax(x,0)", "--at", "linspace(0,1,40)", "--sparse", "--budget", "60")
+    assert run.code == 2
+    assert "40 products, about 280 seconds" in run.err
+    assert "--budget 281" in run.err
+
+
+def test_many_colours_are_warned_of(gradcli: Command) -> None:
+    """Where they come near the number of rows."""
+    run = gradcli("jacobian", "cumsum(x,0)", "--at", "ones(40)", "--sparse")
+    assert run.code == 0
+    assert "40 products in place of 40" in run.err
