@@ -167,7 +167,8 @@ def _called(one: Expr, inside: Callable[[Expr], Value]) -> Value:
 
 def _element(array: Array, index: list[Value]) -> Value:
     """Take elements; where an index is outside, as in the other case of a choice, any one."""
-    return array[tuple(np.clip(place, 0, size - 1) for place, size in zip(index, array.shape, strict=True))]
+    places = [np.asarray(place).astype(np.int64) for place in index]  # those that a variable says are floats
+    return array[tuple(np.clip(place, 0, size - 1) for place, size in zip(places, array.shape, strict=True))]
 
 
 def _power(base: Value, exponent: Expr, number: Value) -> Value:

@@ -127,7 +127,7 @@ class _Comparison:
         """Look for an entry of the formula that is not in the pattern."""
         known = self.rows * self.width + self.columns  # in order, as those of the pattern are
         most = FEWEST_PLACES + 2 * len(known)
-        for rows, columns in places_of(self.derivative, self.outside, self.inside, most):
+        for rows, columns in places_of(self.derivative, self.outside, self.inside, most, self.env):
             keys = rows * self.width + columns
             at = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
             is_new = known[at] != keys if len(known) else np.ones(len(keys), dtype=bool)

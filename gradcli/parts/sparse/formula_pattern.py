@@ -21,7 +21,7 @@ from sympy.core.relational import Relational
 
 from gradcli.arrays import Array
 from gradcli.language.program.sympy_functions import quotient
-from gradcli.parts.sparse.expression_values import NoValuesError, Value, values_at
+from gradcli.parts.sparse.expression_values import Environment, NoValuesError, Value, values_at
 from gradcli.symbolic.derivative import Derivative
 from gradcli.symbolic.linear import linear
 
@@ -59,7 +59,7 @@ class _Term:
 
 
 def places_of(
-    derivative: Derivative, rows: Sequence[int], columns: Sequence[int], most: int
+    derivative: Derivative, rows: Sequence[int], columns: Sequence[int], most: int, env: Environment
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
     """Yield flat rows and columns of the entries at which a formula may differ from 0, term by term.
 
@@ -68,6 +68,7 @@ def places_of(
         rows: The shape of y, or of the first variable.
         columns: The shape of the variable.
         most: The most places to list.
+        env: The arrays of the variables, of which some may be positions.
 
     Raises:
         NoValuesError: They are more, or what says where they are has no rule.
@@ -83,7 +84,7 @@ def places_of(
             raise NoValuesError("terms")
         for term in terms:
             order = [s for s in derivative.columns if s in free]
-            found = _Listing(term, free, order, most).places()
+            found = _Listing(term, free, order, most, env).places()
             if found is None:
                 continue
             count = max((len(one) for one in found.values()), default=1)
@@ -171,12 +172,18 @@ class _Listing:
         sizes: Of the indices of the entry.
         columns: Those of the column, which equations are solved for first.
         most: The most places.
+        env: The arrays of the variables.
     """
 
     def __init__(
-        self, term: _Term, sizes: Mapping[sympy.Symbol, int], columns: Sequence[sympy.Symbol], most: int
+        self,
+        term: _Term,
+        sizes: Mapping[sympy.Symbol, int],
+        columns: Sequence[sympy.Symbol],
+        most: int,
+        env: Environment,
     ) -> None:
-        self.most = most
+        self.most, self.env = most, env
         self.least = [e for s, n in sizes.items() for e in (s, n - 1 - s)]
         self.least += [e for k, first, last in term.bound for e in (k - first, last - k)]
         self.masks = list(term.masks)
@@ -250,7 +257,7 @@ class _Listing:
         used = set[int]()
         for n, one in enumerate(self.least):
             factor, rest = _affine(one, symbol)
-            if not factor or not rest.free_symbols <= self.at.keys():
+            if not factor or not rest.atoms(sympy.Symbol) <= {*self.at, *self.env}:
                 continue
             used.add(n)
             value = self._values(rest).astype(np.int64)
@@ -274,7 +281,7 @@ class _Listing:
         return used
 
     def _values(self, one: Expr) -> Array:
-        found = values_at(one, self.at, {}) if self.at else values_at(one, {}, {})
+        found = values_at(one, self.at, self.env)
         return np.broadcast_to(found, (self.count,))
 
 

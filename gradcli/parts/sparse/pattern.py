@@ -11,14 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.arrays import Array
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, moving_lines, needed
+from gradcli.reference.array_values import places_of
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError
 from gradcli.reference.enclosure_plan import lower
 
@@ -70,7 +73,11 @@ class SparsityPattern:
 
 
 def pattern_of(
-    program: Program, shapes: Mapping[Atom, Shape], variables: Sequence[sympy.Symbol], most: int
+    program: Program,
+    shapes: Mapping[Atom, Shape],
+    variables: Sequence[sympy.Symbol],
+    most: int,
+    inputs: Mapping[str, Array] = MappingProxyType({}),
 ) -> SparsityPattern:
     """Find the pattern of the Jacobian of a Program by some variables, whose columns stand next to each other.
 
@@ -79,9 +86,10 @@ def pattern_of(
         shapes: Of its symbols.
         variables: In the order of the columns.
         most: The most entries that it may have.
+        inputs: The values of the variables, which say where elements are taken at positions.
 
     Raises:
-        OverBudgetError: It has more.
+        OverBudgetError: It has more, or a position is not known.
 
     >>> from gradcli.language.parsing import parse
     >>> program = parse("x[1:] - x[:-1]")
@@ -92,7 +100,8 @@ def pattern_of(
     """
     lowered, _ = lower(program, shapes_in(program, shapes))
     known = shapes_in(lowered, {symbol: shapes[symbol] for symbol in lowered.variables})
-    found = _IndexSets(lowered, known, variables, most).follow(lowered.output)
+    places = places_of(lowered, known, inputs) if any(one.call.op.is_at_positions for one in lowered.lines) else {}
+    found = _IndexSets(lowered, known, variables, most, places).follow(lowered.output)
     counts = np.diff(found.indptr)
     rows = np.repeat(np.arange(found.shape[0], dtype=np.int32), counts)
     return SparsityPattern(rows, found.indices.astype(np.int32, copy=False), found.shape)
@@ -102,7 +111,12 @@ class _IndexSets:
     """Index sets of all lines, each until no further line needs it."""
 
     def __init__(
-        self, program: Program, shapes: Mapping[Atom, Shape], variables: Sequence[sympy.Symbol], most: int
+        self,
+        program: Program,
+        shapes: Mapping[Atom, Shape],
+        variables: Sequence[sympy.Symbol],
+        most: int,
+        places: Mapping[Atom, npt.NDArray[np.intp]],
     ) -> None:
         from scipy import sparse
 
@@ -112,7 +126,7 @@ class _IndexSets:
         self.offsets = dict(zip(variables, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
         # A step may list the elements of a line, however few of them the pattern has.
         largest = max(map(math.prod, shapes.values()), default=0)
-        self.dependencies = Dependencies(shapes, max(most, largest))
+        self.dependencies = Dependencies(shapes, max(most, largest), places)
         self.sets: dict[Atom, Csr] = {}
 
     def follow(self, output: Atom) -> Csr:

@@ -147,13 +147,15 @@ def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _St
         NoAdjointError: The gradient is no Program.
     """
     set_step("finding the pattern")
+    if any(line.call.op.is_at_positions for line in question.point.program.lines):
+        _ = question.value  # which refuses a position that is not there
     symbols = [sympy.Symbol(name, real=True) for name in question.wrt]
     is_second = issubclass(kind, Hessian)
     gradient = GradientPoint.from_function(question.point, question.wrt) if is_second else None
     point = question.point if gradient is None else gradient.point
     columns = sum(question.arrays[name].size for name in question.wrt)
     most = MOST_ENTRIES if is_asked else int(min(MOST_ENTRIES, 4 * SPARSE * math.prod(point.shape) * columns))
-    pattern = pattern_of(point.program, point.shapes, symbols, most)
+    pattern = pattern_of(point.program, point.shapes, symbols, most, point.inputs)
     return _StructuredQuestion(question, is_second, pattern, gradient)
 
 

@@ -250,3 +250,54 @@ def test_a_wrong_formula_is_taken_back(change: str, monkeypatch: pytest.MonkeyPa
     assert found.check.verdict == "disagree"
     assert "formula" in found.check.findings[0].note
     assert found.symbolic == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "wrt"),
+    [
+        ("x[i]*y", ["x", "y"]),
+        ("x[i]*x[j]", ["x"]),
+        ("x.index_add(0, i, y)", ["x", "y"]),
+        ("scatter_add(x, 0, i, y)", ["x", "y"]),
+        ("(y[:, None]*w[i]).sum(1)", ["w"]),
+    ],
+)
+def test_elements_at_positions_are_where_the_positions_say(text: str, wrt: list[str]) -> None:
+    """Those of a variable, also counted from the end."""
+    draw = np.random.default_rng(1)
+    at = {
+        "x": draw.uniform(1, 2, 5),
+        "y": draw.uniform(1, 2, 4),
+        "w": draw.uniform(1, 2, (5, 2)),
+        "i": np.array([4, 0, -2, 0] if "_add" not in text else [4, 0, 3, 0]),
+        "j": np.array([1, 1, 2, 3]),
+    }
+    given = {name: at[name] for name in Function(text).variables}
+    found = Function(text).jacobian(given, wrt=wrt, sparse=True)
+    dense = Function(text).jacobian(given, wrt=wrt)
+    assert isinstance(found, SparseJacobian)
+    assert found.check is not None
+    assert (found.check.verdict, found.check.proven) == ("agree", True)
+    for name in wrt:
+        expected = np.reshape(dense.jacobian[name], found.jacobian[name].shape)
+        np.testing.assert_array_equal(found.jacobian[name].toarray(), expected)
+
+
+def test_a_position_that_is_not_there_is_refused() -> None:
+    """As without the option."""
+    with pytest.raises(GradcliError, match="an index is from 0 to 4, and there is 5"):
+        Function("x[i]").jacobian({"x": np.ones(5), "i": [0, 5]}, wrt=["x"], sparse=True)
+
+
+def test_a_graph_of_many_edges() -> None:
+    """The Hessian of an energy that is given by its edges."""
+    n = 3000
+    at = {"x": np.linspace(0, 1, n) ** 2, "i": np.arange(n), "j": (np.arange(n) + 1) % n}
+    found = Function("sum((x[i] - x[j])**2)").hessian(at, wrt=["x"])
+    assert isinstance(found, SparseHessian)
+    one = np.ones(n)
+    ring = scipy_sparse.diags_array([-2 * one, 4 * one, -2 * one], offsets=[-1, 0, 1], shape=(n, n)).tolil()
+    ring[0, n - 1] = ring[n - 1, 0] = -2
+    assert abs(found.hessian["x"]["x"] - ring.tocsr()).max() == 0
+    assert found.check is not None
+    assert found.check.proven
