@@ -99,6 +99,9 @@ class SparseJacobian(Jacobian, kw_only=True):
         """Return the blocks by variable."""
         return self.jacobian
 
+    def _only(self) -> Array:
+        return _dense(super()._only())
+
 
 class SparseHessian(Hessian, kw_only=True):
     """The Hessian by two variables, each block a `scipy.sparse.csr_array`, zeros in its pattern kept.
@@ -120,3 +123,12 @@ class SparseHessian(Hessian, kw_only=True):
     def named_numbers(self) -> Mapping[str, SparseArray]:
         """Return the blocks by both variables."""
         return self.hessian
+
+    def _only(self) -> Array:
+        return _dense(super()._only())
+
+
+def _dense(found: SparseArray | Array) -> Array:
+    """Return the array of an answer that has one, for `numpy.asarray(answer)`."""
+    array: Array = found.toarray()  # type: ignore[union-attr]
+    return array

@@ -23,6 +23,7 @@ from gradcli.crosscheck.rounding import digits_left
 from gradcli.crosscheck.sample import Selection
 from gradcli.crosscheck.summary import PartCheck
 from gradcli.parts.sparse.pattern_bounds import SHOWN, Mask, PatternProof, SparseSubject, prove
+from gradcli.progress import BUDGET, SECONDS
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
 from gradcli.reference.dependencies import OverBudgetError
@@ -35,13 +36,18 @@ MOST_BY_BALLS = 200
 MOST_VALUES = 50
 """The same of elements of y."""
 
+PER_MILLION = 1.0
+"""Seconds of processor time for each million of entries, besides the usual ones."""
+
 BALLS = 4.0
 """Seconds for them."""
 
 
 def judged(subject: SparseSubject) -> Judgement:
-    """Judge all entries, within the time of the question."""
-    with time_limit():
+    """Judge all entries, within the budget of the question, or the usual time and more for many entries."""
+    own = BUDGET.get()
+    seconds = SECONDS + PER_MILLION * subject.plan.pattern.count / 1e6
+    with part_limit(seconds) if own is None or own.seconds is None else time_limit():
         proof = prove(subject)
         found, evidence = _by_balls(subject, proof)
         part = _part(subject, proof, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from json import dumps
 from typing import BinaryIO
@@ -10,9 +11,10 @@ import numpy as np
 
 from gradcli.arrays import AnyArray
 from gradcli.errors import InputError
-from gradcli.files.binary import write_npz
+from gradcli.files.binary import write_npy, write_npz
 from gradcli.parts.sparse.pattern import Indices
 from gradcli.parts.sparse.sparse_document import SparseAnswer, starts
+from gradcli.questions.question import JACOBIAN_BYTES
 from gradcli.report.appearance import Appearance
 from gradcli.report.numbers import MANY, digits, in_lists
 from gradcli.report.render import json
@@ -80,14 +82,17 @@ def json_lines(answer: SparseAnswer, shown: Appearance) -> Iterator[str]:
 
 
 def npy(answer: SparseAnswer, shown: Appearance, file: BinaryIO) -> None:
-    """Refuse one dense array.
+    """Write the one block as a dense array, in the shape that a dense answer has.
 
     Raises:
-        InputError: Always.
+        InputError: There are several blocks, or it would be too large.
     """
-    raise InputError(
-        f"a sparse {answer.asks} is not one array", hint="write an .npz, which scipy.sparse.load_npz reads"
-    )
+    block, y = answer.blocks[0], answer.blocks[0].axes[0]
+    outside = answer.inputs[y].shape if isinstance(answer, SparseHessian) else answer.value.shape
+    if len(answer.blocks) > 1 or math.prod(block.shape) * 8 > JACOBIAN_BYTES:
+        hint = "write an .npz, which scipy.sparse.load_npz reads"
+        raise InputError(f"this sparse {answer.asks} is not one array", hint=hint)
+    write_npy(block.matrix.toarray().reshape(outside + answer.inputs[block.axes[1]].shape), file)
 
 
 def npz(answer: SparseAnswer, shown: Appearance, file: BinaryIO) -> None:

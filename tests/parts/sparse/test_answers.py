@@ -200,6 +200,13 @@ def test_what_is_given_in_tensors_is_answered_in_tensors() -> None:
     assert found.to_dense().tolist()[0] == [-1, 1, 0, 0, 0]
 
 
+def test_numpy_reads_the_only_matrix() -> None:
+    """As it does a dense one."""
+    found = Function("x**2").jacobian({"x": np.linspace(0, 1, 1100)}, check=False)
+    assert isinstance(found, SparseJacobian)
+    np.testing.assert_array_equal(np.diagonal(np.asarray(found)), 2 * np.linspace(0, 1, 1100))
+
+
 def test_zeros_of_a_pattern_are_kept() -> None:
     """An entry that is 0 by its numbers stays in the matrix, for a method that factors its pattern once."""
     found = Function("x**2").jacobian({"x": [0.0, 1.0, 0.0]}, sparse=True)

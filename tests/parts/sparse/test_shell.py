@@ -34,9 +34,10 @@ def test_files_have_the_same_matrix(gradcli: Command, folder: Path) -> None:
     """Those of SciPy and of Matrix Market, and rows."""
     truth = np.array([[-2.0, 4, 0], [0, -2, 8]])
     text, at = "x[1:]**2 - 2*x[:-1]", ("--at", "1,2,4", "--sparse")
-    for name in ("J.npz", "J.mtx", "J.csv", "J.jsonl", "J.parquet", "J.json"):
+    for name in ("J.npy", "J.npz", "J.mtx", "J.csv", "J.jsonl", "J.parquet", "J.json"):
         run = gradcli("jacobian", text, *at, "-o", name)
         assert (run.code, run.out) == (0, ""), run.err
+    np.testing.assert_array_equal(np.load("J.npy"), truth)
     found = sparse.load_npz("J.npz")
     assert isinstance(found, sparse.csr_array)
     np.testing.assert_array_equal(found.toarray(), truth)
@@ -91,7 +92,7 @@ def test_what_is_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch, fold
     """In one line, with exit code 2."""
     refused = {
         ("jacobian", "cumsum(x,0)", "--at", "ones(20000)", "--sparse"): "is not sparse",
-        (*DIFFERENCE, "--at", "1,2,4", "--sparse", "-o", "J.npy"): "not one array",
+        ("jacobian", "x[1:]*y", "--at", "x=1,2", "--at", "y=1", "--sparse", "-o", "J.npy"): "not one array",
         (*DIFFERENCE, "--shape", "n", "--sparse"): "exclude each other",
         ("hessian", "x**2", "--at", "1,2", "--sparse"): "one element",
     }
