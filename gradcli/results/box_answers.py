@@ -161,7 +161,7 @@ class BoxChecking(OnBox, kw_only=True):
         allowed: Verdicts that pass.
 
     >>> from gradcli import Function
-    >>> answer = Function("x**3 + x").check(box={"x": "-9..9"}, prove=["dy/dx >= 1"])
+    >>> answer = Function("x**3 + x").check(box={"x": "-9..9"}, prove="dy/dx >= 1")
     >>> answer.proofs[0].status, answer.passed
     ('proved', True)
     """

@@ -50,7 +50,7 @@ def outward(number: float, digits: int | None, *, is_upper: bool) -> str:
         return NO_BOUND
     if digits is None or number == 0:
         return in_digits(number)
-    exact = Decimal(number)
+    exact = Decimal(repr(float(number)))  # which denotes the float, as in all other places
     place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
     rounded = exact.quantize(place, ROUND_CEILING if is_upper else ROUND_FLOOR) if digits < 17 else exact
     return in_digits(float(rounded))
