@@ -8,6 +8,8 @@ from gradcli import guide
 from tests import activations_table, generated
 from tests.activations_table import ACTIVATIONS, row
 
+pytestmark = pytest.mark.part("claims")
+
 QUICK = ("relu", "tanh")
 """Rows that are made again by default."""
 

@@ -15,6 +15,8 @@ from gradcli.questions.question import Dtype
 from gradcli.results import BoxChecking, BoxRegion
 from tests.parts.everywhere.truths_on_boxes import composed
 
+pytestmark = pytest.mark.part("claims")
+
 
 def _regions(text: str, allow: tuple[str, ...] = (), rtol: float | None = None, **ranges: str) -> dict[str, BoxRegion]:
     answer = Function(text).check(box=ranges, allow=allow, rtol=rtol)  # type: ignore[arg-type]

@@ -9,6 +9,8 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.results import BoxChecking, BoxProof
 
+pytestmark = pytest.mark.part("claims")
+
 
 def _proof(text: str, statement: str, **ranges: str) -> BoxProof:
     answer = Function(text).check(box=ranges, prove=statement)

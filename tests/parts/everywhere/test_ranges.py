@@ -209,7 +209,7 @@ def _sine() -> Evaluator:
     return Evaluator(in_numbers(parse("sin(x)"), {"x": np.array(0.5)}, ("x",)))
 
 
-@pytest.mark.part("running")
+@pytest.mark.part("running", "claims")
 def test_a_function_of_python_has_a_range(tmp_path: Path) -> None:
     """By its formula; one that decides by values has another formula elsewhere, and is refused."""
     file = tmp_path / "own.py"

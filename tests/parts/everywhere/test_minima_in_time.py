@@ -12,7 +12,7 @@ from gradcli.parts.everywhere.least_values import LeastValueSearch
 from gradcli.parts.everywhere.scalars import in_numbers
 from tests.parts.everywhere.published_minima import PUBLISHED, Published
 
-pytestmark = [pytest.mark.benchmark, pytest.mark.part("everywhere")]
+pytestmark = pytest.mark.benchmark
 
 PEERS = {"Goldstein-Price": "IntervalOptimisation.jl says 0.76 to 6.65 s, to 1e-3"}
 """Figures of others, as they publish them."""
