@@ -98,7 +98,7 @@ def _conclusion(answer: results.BoxChecking) -> str:
     counts = Counter(one.status for one in answer.proofs if one.status != "proved")
     words = [f"{count} statement{'s' * (count > 1)} {status}" for status, count in counts.items()]
     passing = ("proved", "near-zero", *answer.allowed)
-    words += [REGIONS[one.verdict][0].removeprefix("✗ ") for one in answer.regions if one.verdict not in passing]
+    words += [_named(one).removeprefix("✗ ") for one in answer.regions if one.verdict not in passing]
     return f"did not pass: {', '.join(words)}"
 
 
@@ -118,11 +118,17 @@ REGIONS: Mapping[str, tuple[str, doc.Role]] = {
 """Verdicts on regions in words."""
 
 
+def _named(region: results.BoxRegion) -> str:
+    """Write a verdict on a region, which is doubtful where the point that was judged has a derivative."""
+    words = REGIONS[region.verdict][0]
+    return f"{words}, perhaps" if region.found == "agree" and region.verdict != "open" else words
+
+
 def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.Node]:
     """Tabulate the regions, the largest first, and say what the tolerance is."""
     rows = []
     for one in answer.regions:
-        words, role = REGIONS[one.verdict]
+        words, role = _named(one), REGIONS[one.verdict][1]
         where = [f"{name} = {_interval(one.low[name], one.high[name], digits)}" for name in one.low]
         witness = ""
         if one.at is not None:

@@ -25,6 +25,7 @@ faults             words on what is wrong with its gradient, and where
 backward_hooks     hooks that change gradients
 whole_numbers      arguments that torch takes as an index
 numpy_arrays       tensors that functions of NumPy take
+code_lines         lines of the code in findings about values without a name there
 complex_parts      a function of complex tensors, as one of real and imaginary parts
 python_functions   a `Function` of all this; two implementations, compared with the same truth
 stated_gradients   a function that is stated to be the derivative of another

@@ -82,7 +82,7 @@ def compare_formulas(
             if block not in formulas.shown:
                 continue
             with suppress(NoValuesError, NotImplementedError):
-                reason = _Comparison(numbers, derivative, decide).refuted()
+                reason = _FormulaComparison(numbers, derivative, decide).refuted()
                 whole.add(block)
                 if reason:
                     refuted[block] = reason
@@ -96,7 +96,7 @@ def compare_formulas(
     return formulas, check and with_refuted(check, refuted, derived)
 
 
-class _Comparison:
+class _FormulaComparison:
     """Comparison of one formula."""
 
     def __init__(self, numbers: SparseNumbers, derivative: Derivative, decide: Decide) -> None:

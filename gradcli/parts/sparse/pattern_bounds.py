@@ -121,13 +121,13 @@ def prove(subject: SparseSubject) -> PatternProof:
     agrees, is_off, is_rounding = (np.zeros(count, dtype=bool) for _ in range(3))
     proof = PatternProof(agrees, is_off, is_rounding)
     with suppress(NoAdjointError, NoRuleError, OverTimeError):
-        bounding = _Bounding(subject, proof)
+        bounding = _TruthBounds(subject, proof)
         bounding.attempt(np.float64)
         bounding.refine()
     return proof
 
 
-class _Bounding:
+class _TruthBounds:
     """Bounds of all products."""
 
     def __init__(self, subject: SparseSubject, proof: PatternProof) -> None:
