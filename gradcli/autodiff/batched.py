@@ -14,10 +14,11 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Barrier
 
 import numpy as np
@@ -25,12 +26,12 @@ import numpy as np
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.devices import CPU
 from gradcli.autodiff.jacobians import fill, gradients
-from gradcli.autodiff.run import Forward, Tensor, apply, array_of, evaluate, output_of, tensor_of
+from gradcli.autodiff.run import Forward, Tensor, apply, apply_meaning, array_of, evaluate, output_of, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
-from gradcli.language.program.library_calls import TorchCalls
+from gradcli.language.program.library_calls import TorchCalls, plain, undifferentiated
 from gradcli.language.program.passes import for_torch
-from gradcli.language.program.wengert import Atom, Call, Program, Shape
+from gradcli.language.program.wengert import Atom, Call, Program, Shape, moving_lines
 from gradcli.locking import inherited
 from gradcli.results import Array
 
@@ -128,11 +129,13 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     """Run all points in one forward pass, or a single point where no variable of the Program differs between points."""
     program = for_torch(batch.program)
     leaves = {name: _leaf(batch, name, wrt) for name in program.names}
+    moving = moving_lines(program, [symbol for symbol in program.variables if str(symbol) in wrt])
+    apply_one = partial(_at_each, moving=moving)
     dims = tuple(0 if name in batch.mapped or name in wrt else None for name in leaves)
 
     def one(*tensors: Tensor) -> Tensor:
         given = dict(zip(leaves, tensors, strict=True))
-        values = evaluate(program, given, batch.dtype, by=_at_each, device=batch.device)
+        values = evaluate(program, given, batch.dtype, by=apply_one, device=batch.device)
         return output_of(program, values, batch.dtype, batch.device)
 
     if all(dim is None for dim in dims):
@@ -140,8 +143,10 @@ def mapped(batch: Batch, wrt: tuple[str, ...]) -> Forward:
     return Forward(leaves, torch.vmap(one, in_dims=dims)(*leaves.values()))
 
 
-def _at_each(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> object:
-    """Run one operation, with the derivative that it has at one point."""
+def _at_each(call: Call, values: Mapping[Atom, object], calls: TorchCalls, moving: Collection[Atom]) -> object:
+    """Run one operation, with the derivative that it has at one point; vmap hides which tensors need one."""
+    if not call.op.is_primitive and not {*undifferentiated(call)}.isdisjoint(moving):
+        return apply_meaning(call, [values[a] if a in values else plain(a) for a in call.operands], calls)
     is_over_all = call.op.kind is Kind.DEFINED and call.op.is_extreme and call.statics == (None, False)
     if is_over_all and isinstance(x := values.get(call.operands[0]), torch.Tensor):
         return _shared(call, x)

@@ -269,14 +269,19 @@ def apply(call: Call, values: Mapping[Atom, object], calls: TorchCalls) -> Libra
         _require_whole(call, operands)
     moving = (values[a] for a in undifferentiated(call) if a in values and not call.op.is_primitive)
     if any(isinstance(a, torch.Tensor) and a.requires_grad for a in moving):
-        statics = with_shapes(call, [operand_shape(a) for a in operands])
-        meaning = expand(definition(call.op.name, statics, len(operands)), keep=is_in_torch)
-        tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))
-        dtype = dtype_name(calls.dtype)
-        return output_of(meaning, evaluate(meaning, tensors, dtype, device=calls.device), dtype, calls.device)
+        return apply_meaning(call, operands, calls)
     if call.op.kind is Kind.SOURCE:
         return tensor_of(numeric.array_of(call), calls.dtype, calls.device or CPU)
     return calls.apply(call, operands)
+
+
+def apply_meaning(call: Call, operands: Sequence[LibraryValue], calls: TorchCalls) -> LibraryValue:
+    """Run what an operation means, which has a derivative where torch's function has none."""
+    statics = with_shapes(call, [operand_shape(a) for a in operands])
+    meaning = expand(definition(call.op.name, statics, len(operands)), keep=is_in_torch)
+    tensors = dict(zip(meaning.names, map(calls.tensor, operands), strict=True))
+    dtype = dtype_name(calls.dtype)
+    return output_of(meaning, evaluate(meaning, tensors, dtype, device=calls.device), dtype, calls.device)
 
 
 def _require_whole(call: Call, operands: list[object]) -> None:

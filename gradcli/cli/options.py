@@ -170,7 +170,7 @@ Pattern = Annotated[
     Option(
         "--pattern",
         show_default=False,
-        help="The places of these entries alone, as solve_ivp(jac_sparsity=...) takes them.",
+        help="The places of these entries alone, as solvers of SciPy take them for jac_sparsity.",
     ),
 ]
 Wrt = Annotated[

@@ -201,7 +201,7 @@ def request_options(command: str) -> Mapping[str, Option]:
     """Return the options that a request for a command may have, by their keys.
 
     >>> list(request_options("hessian"))
-    ['at', 'shape', 'wrt', 'dtype', 'device', 'check']
+    ['at', 'shape', 'sparse', 'pattern', 'wrt', 'dtype', 'device', 'check']
     """
     options = all_options(all_commands()[command])
     return {option.key: option for option in options if not option.is_presentation}

@@ -304,8 +304,10 @@ class MovedFunction:
                 one / direction.step
                 for one in (known.along(moved, self.value.size), known.terms(moved, self.value.size))
             )
-            # A backward pass rounds a number by what its largest ones are, also one that is 0 but for rounding.
-            rounded = 2 * self.digits / direction.step * float(np.nanmax(terms, initial=0.0))
+            # The gradient of a number that is 0 and stays so may be the rounding of others.
+            is_still = (left == 0) & (right == 0) & (known.of_values(self.value) == 0)
+            sizes = np.where(is_still, np.nanmax(terms, initial=0.0), terms)
+            rounded = 2 * self.digits / direction.step * sizes
         return Slopes(left, right, left_error + rounded, right_error + rounded, product, terms)
 
     def _one_sided(

@@ -111,8 +111,9 @@ def _compared(
         slopes, errors = known.weights[None] @ slopes, np.abs(known.weights)[None] @ errors
     products = np.stack([known.along(u, rows) for u in directions], axis=1)
     terms = np.stack([known.terms(u, rows) for u in directions], axis=1)
-    rounded = ROUNDINGS * function.digits * terms.max(axis=0, initial=0.0)  # as torch's own numbers are
-    off = np.abs(slopes - products) - errors - rounded
+    is_still = (slopes == 0) & (known.of_values(function.value) == 0)[:, None]
+    terms = np.where(is_still, terms.max(axis=0, initial=0.0), terms)  # what is 0 has a gradient of rounding alone
+    off = np.abs(slopes - products) - errors - ROUNDINGS * function.digits * terms
     largest = np.abs(products).max(axis=0, initial=0.0)  # along each
     largest = np.where(largest > 0, largest, float(np.abs(function.value).max(initial=0.0)))
     if found.kink is not None:

@@ -67,6 +67,7 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("t*exp(-t*x)", {"t": [0.5, 1, 2], "x": [[1, 2], [0, 1], [3, -1]]}, ["x", "t"]),
     ("softmax(x)", {"x": [[1, 2, 3], [0, 0, 0]]}, ["x"]),
+    ("spherical_bessel_j0(x**2)", {"x": [0.5, 1, 2]}, ["x"]),  # torch's own has no derivative
     ("x*det(A)", {"x": [[1, 2], [3, 4]], "A": [[2, 1], [1, 3]]}, ["x"]),
     ("A@A.T", {"A": np.arange(18.0).reshape(3, 3, 2) / 7}, ["A"]),
     ("[x, x**2, 3]", {"x": [1, 2, 3, 4]}, ["x"]),
