@@ -45,7 +45,7 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--shape": "sizes shapes",
         "EXPR": "f fn fun func function expr expression equation search",
         "!": "retain-graph create-graph pretty raw list eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
-        "workers threads parallel",
+        "threads parallel",
     }.items()
     for name in names.split()
 }
@@ -303,8 +303,8 @@ def _values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed.lower() != typed:
             yield put(typed.lower())
-        if kind is OptionKind.CHOICE:
-            yield from (put(one) for one in _other_choices(typed, _choices(line.command, option)))
+        if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):
+            yield from (put(one) for one in _other_choices(typed, choices))
         if option in ("-o", "--output") and typed in formats():
             yield line.put(place - back, 1 + back, "--format", typed)
         if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":

@@ -24,7 +24,8 @@ def batch(file: Requests = None) -> Stream:
     "check". Its answer is the line that --json prints, written at once, with the number of the line as its "id", or
     that of the object. A wrong request gets a line with an "error", and the stream goes on; the exit code is then 2.
     An error of the kind "internal" is a bug of ours, and makes it 70.
-    Commands are vjp, jacobian, grad, jvp, hessian, hvp, eval, check, improve, plot, explain, graph and code.
+    Commands are vjp, jacobian, grad, jvp, hessian, hvp, eval, check, improve, plot, explain, graph, code and
+    range.
 
     \b
     Examples:
