@@ -95,8 +95,10 @@ class _Reader:
                     scripts, has_atom = "", True
 
     def argument(self, is_math: bool) -> None:
-        self.require(self.token() == "{", "an argument without braces")
-        self.read("}", is_math)
+        token = self.token()
+        if token != r"\top":  # one sign, which needs none
+            self.require(token == "{", "an argument without braces")
+            self.read("}", is_math)
 
     def atom(self, token: str, is_math: bool) -> None:
         """Read on to the end of what a token begins, if it begins something."""

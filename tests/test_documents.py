@@ -167,6 +167,7 @@ def test_the_guide_says_all_that_a_row_can_hold() -> None:
 
 
 @pytest.mark.part("claims")
+@pytest.mark.thorough
 def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) -> None:
     """Put into the table of a copy, it has the derivative and the proof that the guide shows; a primitive is there."""
     row, primitive = (f"{textwrap.indent(row.rstrip(), '    ')},\n" for row in blocks(row_fields.PAGE, "python"))

@@ -103,6 +103,7 @@ with undone(lambda: say("first")):
     assert _ended(script) == (code, "second first", "")
 
 
+@pytest.mark.thorough
 def test_the_limit_of_cpu_time_leaves_nothing_half_written(tmp_path: Path) -> None:
     """The process ends, and the temporary file beside its name is gone."""
     script = f"""

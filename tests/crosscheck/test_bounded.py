@@ -43,6 +43,7 @@ LARGE: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", all_but(LARGE, 1, 4))
+@pytest.mark.one_in(2)
 def test_every_entry_is_proved_at_the_sizes_that_people_have(name: str) -> None:
     """Of the gradient, with y."""
     text, at = LARGE[name]

@@ -40,6 +40,7 @@ LOST = [
 
 
 @pytest.mark.parametrize(("command", "text", "at"), LOST, ids=[f"{c} {t}" for c, t, _ in LOST])
+@pytest.mark.one_in(2)
 def test_what_torch_loses_on_its_way_back_is_lost_digits(command: str, text: str, at: dict[str, Any]) -> None:
     """Its adjoints cancel, overflow or underflow where derivatives carried forward do not."""
     more = {"u": 1} if command in ("jvp", "hvp") else {}
@@ -257,6 +258,7 @@ TWO = [
 
 
 @pytest.mark.parametrize(("text", "dtype"), in_turn(TWO, "float64", "float32"))
+@pytest.mark.one_in(2)
 def test_a_term_that_is_left_out_is_caught(text: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """At an ordinary point, in either precision."""
     at = {"x": np.array([0.3, 1.7])}

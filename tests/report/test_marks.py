@@ -43,6 +43,7 @@ LISTINGS = [
 
 
 @pytest.mark.parametrize(("method", "text", "at", "v", "start", "shown"), LISTINGS)
+@pytest.mark.one_in(2)
 def test_listings_of_large_arrays_are_marked(
     method: str, text: str, at: dict[str, str], v: list[str], start: str, shown: str
 ) -> None:

@@ -120,6 +120,7 @@ def _formula(text: str, at: Inputs, name: str) -> Derivative:
 
 
 @pytest.mark.parametrize(("text", "shapes", "n", "m"), in_turn(part(TEXTS, 0, of=2), NUMBERS, SYMBOLS))
+@pytest.mark.one_in(2)
 def test_every_collapse_of_a_sum_equals_brute_force(text: str, shapes: dict[str, str], n: int, m: int) -> None:
     """Autograd's whole Jacobian is the brute force."""
     at = point(shapes, n, m)
@@ -131,6 +132,7 @@ def test_every_collapse_of_a_sum_equals_brute_force(text: str, shapes: dict[str,
 
 
 @pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 1, of=4))
+@pytest.mark.one_in(2)
 def test_no_collapse_leaves_an_unconfirmed_formula(text: str, shapes: dict[str, str]) -> None:
     """The reference confirms what is shown, for each variable, also at large sizes."""
     answer = Function(text).jacobian(point(shapes, LARGE_N, LARGE_M))
@@ -234,6 +236,7 @@ def test_a_multiple_of_pi_by_cases_is_no_whole_number() -> None:
 
 
 @pytest.mark.parametrize(("text", "shapes", "n", "m"), in_turn(part(TEXTS, 1, of=2), SYMBOLS, NUMBERS))
+@pytest.mark.one_in(2)
 def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: int) -> None:
     """With all variables moving."""
     at = point(shapes, n, m)
@@ -246,6 +249,7 @@ def test_ju_is_what_torch_gives(text: str, shapes: dict[str, str], n: int, m: in
 
 
 @pytest.mark.parametrize(("text", "shapes"), part(TEXTS, 1, of=3))
+@pytest.mark.one_in(2)
 def test_a_hessian_is_what_torch_gives(text: str, shapes: dict[str, str]) -> None:
     """Of the sum of squares, so that products of everything with everything arise."""
     at = point(shapes, N, M)

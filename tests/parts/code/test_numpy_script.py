@@ -115,6 +115,7 @@ EVERY = [edge for edge in EDGES if edge[1]] + OWN
 
 
 @pytest.mark.parametrize(("text", "at", "v"), EVERY, ids=[edge[0] + str(edge[2]) for edge in EVERY])
+@pytest.mark.one_in(2)
 def test_edges(text: str, at: dict[str, str], v: str | None) -> None:
     """Precedence, constants, sizes, lists, dimensions, v, values and names."""
     require_same(text, at, v)

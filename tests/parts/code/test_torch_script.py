@@ -42,6 +42,7 @@ CALLED = [op for op in ops.TABLE.values() if op.name != "with_eigenvalues"]
     in_turn(quarter(CALLED, 1), "float64", "float32"),
     ids=[f"{op.name}-{dtype}" for op in CALLED for dtype in ("float64", "float32")],
 )
+@pytest.mark.one_in(2)
 def test_every_operation_is_called_as_gradcli_calls_it(op: ops.Op, dtype: Dtype) -> None:
     """The worked example of its row."""
     text, at = op.worked_example

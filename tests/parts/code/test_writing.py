@@ -70,7 +70,7 @@ def the_code_of(source: str) -> str:
     return rest
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(remark=st.text(max_size=30), at=st.sampled_from(["1,2", " 1 , 2 ", "[1,\n2]", '[1, 2]  # "`$(x)`\r']))
 def test_comments_of_the_user_never_become_code(remark: str, at: str) -> None:
     """Line ends of any kind, quotes and backslashes in them."""
@@ -90,6 +90,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.one_in(2)
 def test_any_name_of_the_language_can_be_a_variable_or_a_statement(name: str) -> None:
     """Even those that Python or the script reads as another name, and two that Python reads as one."""
     compared = 0

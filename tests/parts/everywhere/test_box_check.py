@@ -66,6 +66,7 @@ def test_kinks_may_be_allowed() -> None:
         Function("relu(x)").check(box={"x": "-1..1"}, allow=["kinks"])  # type: ignore[list-item]
 
 
+@pytest.mark.thorough
 def test_lost_digits_are_called_so_by_a_witness() -> None:
     """Where 1 - cos(x) cancels; the proved part is where torch is right at every point that is tried."""
     found = _regions("(1 - cos(x))/x**2", rtol=1e-12, x="-1..1")

@@ -278,6 +278,7 @@ def test_the_numbers_of_a_product_give_its_value(text: str) -> None:
 
 
 @pytest.mark.parametrize("op", part(ops.TABLE.values(), 0, of=20), ids=lambda op: op.name)
+@pytest.mark.one_in(2)
 def test_every_operation_is_explained(op: ops.Op) -> None:
     """By its worked example: the terms add up to torch's adjoints, and local derivatives give the terms."""
     text, at = op.worked_example

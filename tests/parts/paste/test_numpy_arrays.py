@@ -110,6 +110,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize("body", BODIES)
+@pytest.mark.one_in(2)
 def test_a_function_of_arrays_is_numpy_s(body: str) -> None:
     """Its value, with a gradient that all readings agree on."""
     text, truth = of_function(body)

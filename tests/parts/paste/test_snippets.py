@@ -131,6 +131,7 @@ WARNED = {
 
 
 @pytest.mark.parametrize("text", [FIRST, TWO, *PASSES, *TYPES, *WARNED])
+@pytest.mark.one_in(2)
 def test_a_snippet_gives_what_its_grad_holds(text: str) -> None:
     """The variables, their values and types, what requires a gradient, the output and v come from the text.
 

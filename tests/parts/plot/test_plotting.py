@@ -221,6 +221,7 @@ CURVATURES: dict[str, list[tuple[float, tuple[float, float]]]] = {
 
 
 @pytest.mark.parametrize("text", CURVATURES)
+@pytest.mark.one_in(2)
 def test_jumps_of_the_second_derivative_are_marked_where_it_is_drawn(text: str) -> None:
     """And no other places are."""
     found = plotted(text, order=2)

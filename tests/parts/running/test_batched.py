@@ -17,6 +17,7 @@ from tests.parts.running.wrong_backwards import Square as WithoutRule, W, X
 
 
 @pytest.mark.parametrize(("function", "given"), all_but(RIGHT, 2, 3, 5), ids=range(len(RIGHT)))
+@pytest.mark.one_in(2)
 def test_right_ones_pass(function: Any, given: tuple[Any, ...]) -> None:
     """With a rule, with a generated one, and without."""
     answer = check(function, *given, batched=True)

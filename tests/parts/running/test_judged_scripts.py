@@ -52,6 +52,7 @@ PASSES = {
 
 
 @pytest.mark.parametrize(("text", "verdict", "said"), PASSES.values(), ids=PASSES)
+@pytest.mark.one_in(2)
 def test_no_agreement_stands_against_the_recording_itself(text: str, verdict: str, said: str, gradcli: Command) -> None:
     """With every held value let go: a cut or a kink has its numbers."""
     check = json.loads(gradcli("run", "-c", START + text, "--json").out.splitlines()[-1])["check"]
@@ -129,6 +130,7 @@ UNTRACKED = {
 
 
 @pytest.mark.parametrize(("text", "verdict", "said"), UNTRACKED.values(), ids=UNTRACKED)
+@pytest.mark.one_in(2)
 def test_what_autograd_does_not_follow_is_a_part_of_the_function(
     text: str, verdict: str, said: str, gradcli: Command
 ) -> None:

@@ -103,6 +103,7 @@ class _Scaled(torch.autograd.Function):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, pytest.param(torch.float32, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
 def test_a_wrong_backward_within_a_net_does_not_pass(dtype: torch.dtype) -> None:
     """Though the bounds of floats are so wide behind so many layers that they contain its numbers."""
     torch.manual_seed(0)

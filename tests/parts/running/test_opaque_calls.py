@@ -65,6 +65,7 @@ def _in_dtypes() -> list[Any]:
 
 
 @pytest.mark.parametrize(("make", "draw", "is_single", "dtype"), _in_dtypes())
+@pytest.mark.one_in(2)
 def test_right_and_wrong_ones_are_told_apart(make: Make, draw: Draw, is_single: bool, dtype: torch.dtype) -> None:
     """By a thousandth, in either dtype; none is called proven, and the digits are said."""
     if is_single and dtype is torch.float64:

@@ -17,6 +17,7 @@ from tests.parts.running.wrong_backwards import W, X
 
 
 @pytest.mark.parametrize(("function", "given"), all_but(RIGHT, 3, 5, 8, 10), ids=range(len(RIGHT)))
+@pytest.mark.one_in(2)
 def test_a_right_backward_can_be_differentiated(function: Any, given: tuple[Any, ...]) -> None:
     """By its arguments and by v: of several outputs, in place, of views, and through another function."""
     answer = check(function, *given, order=2)

@@ -184,6 +184,7 @@ IN_DTYPES = [
 
 
 @pytest.mark.parametrize(("custom", "given", "dtype"), IN_DTYPES)
+@pytest.mark.one_in(2)
 def test_no_right_backward_is_blamed_in_any_variant(custom: Any, given: tuple[Any, ...], dtype: Any) -> None:
     """Whatever layout, shape, values, vectors, inputs or outputs are tried."""
     tried = trials(record(custom.apply, *(one.to(dtype) for one in given)).recorded())

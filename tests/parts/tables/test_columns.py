@@ -237,6 +237,7 @@ def test_a_frame_of_dask_is_mapped_where_its_partitions_are() -> None:
     assert (computed["dy_dx"].tolist(), computed.index.tolist()) == ([6.0 * k for k in range(6)], list(range(6)))
 
 
+@pytest.mark.thorough
 def test_without_pyarrow_text_is_as_before(folder: Path) -> None:
     """And what needs it says how to get it."""
     (folder / "in.csv").write_text("x\n3\n")

@@ -383,6 +383,7 @@ def test_a_sample_is_judged(gradcli: Command, tmp_path: Path) -> None:
 # -- processes
 
 
+@pytest.mark.thorough
 def test_a_slow_pipe_is_answered_as_it_comes() -> None:
     """The answer to a row does not wait for the next."""
     with Program([warm.gradcli(), "map", "x**2", "--points", "-"], **PIPES) as process:
