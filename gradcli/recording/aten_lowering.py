@@ -29,7 +29,7 @@ from gradcli.language.lower.programs import RULES
 from gradcli.language.lower.sizes import shape_of
 from gradcli.language.ops import Meaning, Op
 from gradcli.language.parsing import EVALUATION
-from gradcli.language.program.constant_tensors import whole_numbers
+from gradcli.language.program.constant_tensors import constant_tensor
 from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, show
 from gradcli.language.text.source import SourceText
 from gradcli.recording.aten_calls import Argument, Overload, name_of
@@ -107,12 +107,12 @@ class AtenLowering:
         elif array.ndim == 1 and np.array_equal(array, np.arange(len(array))):
             atom = self.row("arange", 0, len(array), 1)
         else:
-            atom = self.whole_numbers(array)
+            atom = self.constant(array)
         return self.emit("ne", [atom, sympy.Integer(0)]) if tensor.dtype is torch.bool else atom
 
-    def whole_numbers(self, array: AnyArray) -> Atom:
-        """Add a constant tensor of whole numbers as one line, however many they are."""
-        return self.context.builder.emit("drawn", (), self.span, (array.shape, whole_numbers(array)))
+    def constant(self, array: AnyArray) -> Atom:
+        """Add a constant tensor as one line, however many numbers it has."""
+        return self.context.builder.emit("drawn", (), self.span, (array.shape, constant_tensor(array)))
 
     def shape(self, atom: Atom) -> Shape:
         """Give the shape of a value."""

@@ -150,7 +150,7 @@ def _positions(a: AtenLowering, indices: Sequence[object]) -> tuple[dict[int, Po
             name = "" if is_listed(one) else f"i{n}"
             found[n] = Positions(name, one.shape, one)
             if name:
-                operands[name] = a.whole_numbers(one)
+                operands[name] = a.constant(one)
         elif one is not None:
             found[n], operands[f"i{n}"] = Positions(f"i{n}", a.shape(one), None), one
     return found, operands

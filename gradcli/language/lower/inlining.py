@@ -19,7 +19,7 @@ from gradcli.language.lower.context import Context, Operand, Several
 from gradcli.language.lower.lines import as_number, require_tensor, with_place
 from gradcli.language.lower.sizes import fitted, needed_shapes, shape_of
 from gradcli.language.lower.values_at_point import UnknownShapeError, decided, known_value
-from gradcli.language.program.constant_tensors import whole_numbers
+from gradcli.language.program.constant_tensors import constant_tensor
 from gradcli.language.program.positions import Positions, indexed, is_listed
 from gradcli.language.program.wengert import Atom, Call
 
@@ -104,7 +104,7 @@ def index_with_tensors(context: Context, operand: Operand, items: Sequence[objec
         if numbers is None or is_listed(numbers):
             atoms[name] = as_number(context, atom, span)
         else:
-            atoms[name] = context.builder.emit("drawn", (), where, (np.shape(numbers), whole_numbers(numbers)))
+            atoms[name] = context.builder.emit("drawn", (), where, (np.shape(numbers), constant_tensor(numbers)))
     return inline_text(context, text, atoms, span), span
 
 

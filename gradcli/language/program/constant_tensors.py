@@ -11,6 +11,9 @@ from gradcli.arrays import AnyArray
 MOST_WRITTEN = 16
 """Most numbers of a constant tensor that are written out."""
 
+LARGEST_WHOLE = 2**53
+"""Bound of whole numbers that floats hold without gaps."""
+
 FIRST = 3
 """First numbers of a longer one that are written."""
 
@@ -33,14 +36,17 @@ class DrawnNumbers:
         return self.shown
 
 
-def whole_numbers(numbers: AnyArray) -> DrawnNumbers:
-    """Wrap whole numbers, of which the first ones are shown where there are many.
+def constant_tensor(numbers: AnyArray) -> DrawnNumbers:
+    """Wrap the numbers of a constant tensor, of which the first ones are shown where there are many.
 
-    >>> whole_numbers(np.array([2, 0, 1])), whole_numbers(np.arange(20) % 7)
+    >>> constant_tensor(np.array([2, 0, 1])), constant_tensor(np.arange(20) % 7)
     ([2, 0, 1], [0, 1, 2, ..., 5])
+    >>> constant_tensor(np.array([0, 0.25]))
+    [0.0, 0.25]
     """
     array = np.asarray(numbers, dtype=np.float64)
-    first, last = (array.ravel()[part].astype(np.int64).tolist() for part in (slice(0, FIRST), slice(-1, None)))
+    is_whole = (np.abs(array) < LARGEST_WHOLE) & (array == np.round(array))
+    written = array.astype(np.int64) if is_whole.all() else array
+    first, last = (written.ravel()[part].tolist() for part in (slice(0, FIRST), slice(-1, None)))
     shown = f"[{', '.join(map(str, first))}, ..., {last[0]}]" if array.size > MOST_WRITTEN else ""
-    shown = shown or str(array.astype(np.int64).tolist())
-    return DrawnNumbers(array.tobytes(), shown, is_whole=True)
+    return DrawnNumbers(array.tobytes(), shown or str(written.tolist()), is_whole=True)

@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
+from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.parts.running.plain_functions import check, record
 from tests.checks import check_of
@@ -43,6 +44,12 @@ def test_parameters_have_the_names_that_torch_gives_them() -> None:
     assert {"x", "target", "net.fc1.weight", "net.scale"} < set(inputs)
     assert {"layer_0.weight", "layer_2.bias"} < set(record(model.sequential, X).vjp().inputs)
     assert {"self.w"} < set(record(model.model.loss, X).vjp().inputs)
+
+
+def test_a_constant_tensor_is_written_with_its_numbers() -> None:
+    """Fractions too, of which whole numbers would be other ones."""
+    text = Function("interpolate(x, scale_factor=2, mode='linear')").jacobian({"x": [[[1, 3]]]}).symbolic["x"].text
+    assert "[0.0, 0.25, 0.75, 0.25][1]" in text
 
 
 def test_class_indices_stay_whole_numbers() -> None:
