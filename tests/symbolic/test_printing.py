@@ -171,3 +171,10 @@ def test_the_output_is_not_called_like_a_variable() -> None:
     """With a variable y, the output is f."""
     answer = Function("x*y").jacobian({"x": 2, "y": 3})
     assert (answer.symbolic["y"].cells[0].row, answer.symbolic["y"].cells[0].column) == ("f", "y")
+
+
+def test_a_choice_within_a_condition_is_written() -> None:
+    """Which SymPy folds into one choice, or fails on."""
+    text = "t0 = maximum(u, A); t1 = smooth_l1_loss(u, u, reduction='sum', beta=0.5); huber_loss(t1*t0, tanh(A))"
+    answer = Function(text).jacobian({"A": [[1.13], [1.28]], "u": [-0.69]})
+    assert "Piecewise" in answer.symbolic["A"].text

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import sympy
 from sympy import Expr, KroneckerDelta
+from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.printing.printer import Printer
 
 from gradcli.language.program.sympy_functions import Aggregate, Chosen, Comparison, Largest, Multiplied, Smallest, where
@@ -161,7 +162,13 @@ def in_heads_of_sympy(expr: Expr) -> Expr:
         condition, value, expr = expr.args
         branches.append((in_heads_of_sympy(value), _condition(condition)))
     last = expr.func(*map(in_heads_of_sympy, expr.args)) if expr.args else expr
-    return sympy.Piecewise(*branches, (last, True), evaluate=False) if branches else last
+    return _cases([*branches, (last, sympy.true)]) if branches else last
+
+
+def _cases(branches: Sequence[tuple[Expr, Expr]]) -> Expr:
+    """Make a choice without SymPy's own constructors, which fold choices within a condition, and fail on some."""
+    pairs = [sympy.Tuple.__new__(ExprCondPair, *branch) for branch in branches]
+    return sympy.Basic.__new__(sympy.Piecewise, *pairs)
 
 
 def _condition(expr: Expr) -> Expr:
