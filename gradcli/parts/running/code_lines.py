@@ -22,6 +22,8 @@ def with_lines_of_code(judgement: Judgement, recorded: RecordedFunction) -> Judg
         judgement: Of a function of code.
         recorded: The function.
     """
+    if not any(entry.note for entry in (*judgement.entries, *judgement.findings)):
+        return judgement
     program = recorded.program
     places = {
         program.text[span.start : span.stop]: place
