@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.parts.pages.test_html import Page
 
-pytestmark = pytest.mark.part("claims", "pages")  # which cells ask for
+pytestmark = [pytest.mark.part("claims", "pages"), pytest.mark.thorough]  # which cells ask for, in a kernel
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "notebook.ipynb"

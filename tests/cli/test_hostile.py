@@ -61,6 +61,7 @@ ASKED = [(n, route) for n in range(len(HOSTILE)) for k, route in enumerate(ROUTE
         for one in ASKED
     ],
 )
+@pytest.mark.one_in(2)
 def test_hostile_text_is_refused(number: int, route: str, gradcli: Command, tmp_path: Path) -> None:
     """Exit 2, one message of bounded length, nothing on stdout, no side effect, at once."""
     mark = tmp_path / "mark"

@@ -95,7 +95,7 @@ def test_structure_is_used(one: Identity) -> None:
 
 
 @pytest.mark.parametrize(
-    "one", part([(one,) for one in WRONG], 0, of=2), ids=[f"{one.derivative} of {one.function}" for one in WRONG]
+    "one", part([(one,) for one in WRONG], 0, of=4), ids=[f"{one.derivative} of {one.function}" for one in WRONG]
 )
 def test_each_mistake_is_refuted(one: Identity) -> None:
     """By a counterexample; and no proof of it is found."""

@@ -242,6 +242,7 @@ def test_a_hessian_of_numbers_is_one_matrix() -> None:
     assert {"$x$", "$y$", "$z$", "variable", "second derivative", "4", "2", "not finite"} <= set(words)
 
 
+@pytest.mark.thorough
 def test_a_map_has_round_ticks_a_scale_for_its_arrows_and_its_kinks() -> None:
     """And what is no kink is not called one."""
     found = Function("abs(x*y) + relu(x - 1)").plot(x=(-2, 2), y=(-1, 1))

@@ -227,6 +227,7 @@ def test_what_the_function_alone_confirms_is_measured(dtype: torch.dtype) -> Non
 
 
 @pytest.mark.parametrize(("factor", "dtype"), [(1.001, torch.float64), (1.01, torch.float32)])
+@pytest.mark.one_in(2)
 def test_lost_digits_do_not_excuse_what_the_function_denies(factor: float, dtype: torch.dtype) -> None:
     """The steps of a bisection have other slopes than its root, so that nothing is proven by them."""
     check = check_of(record(_bisection(factor), BETWEEN[:2].to(dtype)).check())

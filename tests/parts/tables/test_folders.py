@@ -225,6 +225,7 @@ def _stop_after(parts: int) -> Any:
     return advance
 
 
+@pytest.mark.thorough
 def test_what_is_killed_is_resumed(folder: Path, gradcli: Command) -> None:
     """At any moment: every part with its name is whole, and the rest is written."""
     (folder / "data").mkdir()

@@ -408,7 +408,8 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize(
-    "words", all_but([[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))], 1, 2)
+    "words",
+    all_but([[], *(["-o", "/dev/full", "--output-format", form] for form in ("csv", "npy", "parquet"))], 1, 2, 3),
 )
 def test_a_full_disk_is_reported(words: list[str]) -> None:
     """Exit 74 with a message, on standard output and on a file."""

@@ -65,7 +65,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize(("line", "out"), part(CALLS, 0, of=2))
+@pytest.mark.parametrize(("line", "out"), part(CALLS, 0, of=4))
 def test_what_another_process_cannot_open_is_read_and_written(line: str, out: str, folder: Path) -> None:
     """By the command itself, beside a warm process."""
     (folder / "formula").write_text("x + 1")

@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 SOME = [*recorded("answers"), *recorded("errors")][::24]
 
 
-@pytest.mark.parametrize("one", part(SOME, 0, of=8), ids=lambda one: one.command)
+@pytest.mark.parametrize("one", part(SOME, 0, of=16), ids=lambda one: one.command)
 def test_a_warm_answer_is_as_recorded(one: Recorded, forked: Command, require_answered: Any) -> None:
     """Of some of each kind: the same process answers them all."""
     require_answered(one, forked)
