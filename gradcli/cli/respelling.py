@@ -350,7 +350,8 @@ def _choices(command: str, option: str) -> tuple[str, ...]:
 def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
     plain = word.lower().removeprefix("torch.").removeprefix("np.")
     yield _WORDS.get(plain, plain)
-    yield from get_close_matches(plain, choices, 1, 0.7)
+    digits = re.sub(r"\D", "", plain)  # float16 is not a misspelt float64
+    yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
 
 
 def _of_each_variable(line: TypedLine, typed: str, put: Callable[..., Words]) -> Iterator[Words]:

@@ -83,6 +83,7 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
 _CALLS: Mapping[str, str] = {
     "gamma": "exp(lgamma({0}))",
     "Gamma": "exp(lgamma({0}))",
+    "Γ": "exp(lgamma({0}))",
     "factorial": "exp(lgamma({0} + 1))",
     "Heaviside": "where({0} > 0, 1, 0)",
     "step": "where({0} > 0, 1, 0)",

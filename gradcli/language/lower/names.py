@@ -177,8 +177,8 @@ def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Oper
     if plain in _BASE_FIRST and len(given) == 2:
         plain, given = _BASE_FIRST[plain], given[::-1]
     if ops.find(plain) is None or None in given:
-        hint = f"a call has round brackets; an element of {name.text} needs {option('at', f'{name.text}=VALUE')}"
-        message = f"'{name.text}[...]' is a call in Mathematica, and gradcli knows no variable {name.text}"
+        hint = f"an element of a variable {name.text} needs {option('at', f'{name.text}=VALUE')}"
+        message = f"'{name.text}[...]' is a call in Mathematica, of a function that gradcli does not have"
         raise context.source.error(message, name.span, hint=hint, kind=UncalledFunctionError)
     items = tuple(Argument(None, node) for node in given if node is not None)
     arguments = Arguments(bracket.span, replace(name, text="("), items)

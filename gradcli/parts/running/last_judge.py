@@ -108,12 +108,12 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
         cuts = findings_of([Boundary("cut", found.note)], recorded.value)
         findings = [*(one.judged(proven=True) for one in cuts), *findings]
     judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))
-    contradiction = None
+    contradiction, is_denied = None, moved is not None and _denies_truths(moved, judgement)
     if moved is not None:
-        contradiction = _contradiction(recorded, moved, judgement, question.wrt, numbers.differentiation)
+        mode = numbers.differentiation
+        contradiction = _contradiction(recorded, moved, judgement, question.wrt, mode, is_denied=is_denied)
     if contradiction is not None:
-        if moved is not None and _denies_truths(moved, judgement):
-            judgement = judgement.changed(_without_truth)
+        judgement = judgement.changed(_without_truth) if is_denied else judgement
         judgement = judgement.joined(findings_of([contradiction], recorded.value), is_fully_recorded=False)
     if moved is not None and not moved.function.is_complete:
         note = f"{recorded.call.called} takes long: it was not called at all points next to this one"
@@ -165,11 +165,26 @@ def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
 
 
 def _contradiction(
-    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...], mode: Mode | Literal[""]
+    recorded: RecordedFunction,
+    moved: Movement,
+    judgement: Judgement,
+    wrt: tuple[str, ...],
+    mode: Mode | Literal[""],
+    *,
+    is_denied: bool,
 ) -> Boundary | None:
-    """Find what the function contradicts of a judgement that does not say so itself."""
+    """Find what the function contradicts of a judgement that does not say so itself.
+
+    Args:
+        recorded: The function.
+        moved: The function next to its point.
+        judgement: What the recording says of torch's numbers.
+        wrt: The variables to differentiate by.
+        mode: How torch differentiates.
+        is_denied: Whether the function denies the truths of the recording too.
+    """
     verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
-    found = next(_contradictions(recorded, moved, judgement, wrt, mode), None)
+    found = next(_contradictions(recorded, moved, judgement, wrt, mode, is_denied=is_denied), None)
     if found is None:
         is_open = recorded.recorder.decisions.lost and verdicts <= {"agree"} and recorded.ran is None
         reason = _unseen(recorded, moved) if is_open else ""
@@ -190,7 +205,7 @@ def _contradiction(
         return Boundary("disagree", f"{blame}; {said}")
     if reason := next(_held_constant(recorded), ""):
         return Boundary("cut", f"{reason}; {said}")
-    if _denies_truths(moved, judgement):
+    if is_denied:
         return Boundary("disagree", said)
     another = "another branch is taken there, or " if "kink" in verdicts else ""
     return Boundary("unchecked", f"{said}: {another}something in it goes around torch")
@@ -234,7 +249,13 @@ def _is_seen_from_both_sides(recorded: RecordedFunction, boundary: Boundary, mov
 
 
 def _contradictions(
-    recorded: RecordedFunction, moved: Movement, judgement: Judgement, wrt: tuple[str, ...], mode: Mode | Literal[""]
+    recorded: RecordedFunction,
+    moved: Movement,
+    judgement: Judgement,
+    wrt: tuple[str, ...],
+    mode: Mode | Literal[""],
+    *,
+    is_denied: bool,
 ) -> Iterator[Contradiction]:
     """Yield what the function contradicts of torch's derivatives, beyond the errors that are known of its values."""
     errors = np.zeros(moved.function.value.size)
@@ -251,11 +272,7 @@ def _contradictions(
         if found.kind != "slope":
             if not _is_proven_at_point(recorded, moved, judgement, found):
                 yield found
-        elif (
-            not _is_explained(found, judgement)
-            or _denies_truths(moved, judgement)
-            or (not is_known and _blamed(recorded, wrt, mode))
-        ):
+        elif is_denied or not _is_explained(found, judgement) or (not is_known and _blamed(recorded, wrt, mode)):
             yield found
 
 
