@@ -108,7 +108,8 @@ def test_the_picture_of_the_readme_is_what_a_terminal_shows() -> None:
     assert all(f"$ {command}\n" in text + guide.text("tour") for command in screenshot.COMMANDS)
 
 
-NEEDED = {README: ["claims", "running"], PAGES["tour"]: ["claims"], PAGES["python"]: ["claims", "running"]}
+_OF_CODE = ["claims", "running"]
+NEEDED = {README: _OF_CODE, PAGES["tour"]: ["claims"], PAGES["python"]: _OF_CODE, PAGES["gradcheck"]: _OF_CODE}
 """Parts whose methods the Python of a document calls."""
 
 PYTHON = [pytest.param(one, id=one.stem, marks=pytest.mark.part(*NEEDED.get(one, []))) for one in DOCUMENTS]

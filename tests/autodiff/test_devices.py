@@ -18,6 +18,7 @@ from tests.conftest import Command
 from tests.fake_device import DEVICES, REAL, require_device, require_fake_device, require_own_process, wrong_kernel
 
 
+@pytest.mark.part("tables", "plot", "explain")
 def test_a_device_made_in_python_runs_texts_and_code() -> None:
     """The tests of this file and of those of its name in parts, on a device that this process has not."""
     require_own_process()
@@ -85,6 +86,7 @@ def test_a_wrong_kernel_of_the_device_is_found() -> None:
         assert _verdict(Function(TEXT).grad(AT)) == "agree"
 
 
+@pytest.mark.part("tables", "plot", "explain")
 def test_many_points_and_graphs_are_computed_on_the_device(device: Any) -> None:
     """By `map`, block by block, by `plot`, and by `graph`."""
     points = {"x": np.linspace(0.1, 2, 5)}
@@ -113,7 +115,11 @@ def test_a_wrong_kernel_shows_at_many_points_and_in_graphs() -> None:
         assert graph.value == pytest.approx(1.01 * np.sin(2))
 
 
-@pytest.mark.parametrize("words", ["map sin(x) --points -", "plot sin(x) --in x=0..1", "graph sin(x) --at 1"])
+OF_PARTS = {"map sin(x) --points -": "tables", "plot sin(x) --in x=0..1": "plot", "graph sin(x) --at 1": "explain"}
+"""Command lines, each with the part whose command it is."""
+
+
+@pytest.mark.parametrize("words", [pytest.param(one, marks=pytest.mark.part(part)) for one, part in OF_PARTS.items()])
 def test_the_shell_refuses_a_device_that_is_not_there(words: str, gradcli: Command) -> None:
     """In each command that takes one."""
     run = gradcli(*words.split(), "--device", "xpu", given="x\n1\n")

@@ -8,6 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
+from tests import of_parts
+
+collect_ignore = ["test_measuring.py"] if of_parts.missing(("running",)) else []
+"""What imports a part."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

@@ -19,9 +19,10 @@ from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.registry import questions
 from tests.checks import check_of
+from tests.function.conftest import SURFACE
 from tests.function.user_program import mistakes, program
 
-pytestmark = pytest.mark.part("running", "claims", "closed_forms", "plot", "code", "explain", "improve", "tables")
+pytestmark = pytest.mark.part(*SURFACE)
 
 T = torch.tensor([1.0, 2.0])
 api: Any = gradcli  # whose types would refuse what is refused here

@@ -24,8 +24,9 @@ import torch
 import gradcli
 from gradcli import Function
 from gradcli.errors import GradcliError, InternalError, WrongGradientsError
+from tests.function.conftest import SURFACE
 
-pytestmark = pytest.mark.part("running", "claims", "closed_forms", "plot", "code", "explain", "improve", "tables")
+pytestmark = pytest.mark.part(*SURFACE)
 
 QUICK, THOROUGH = 250, 10_000
 
