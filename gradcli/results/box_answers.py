@@ -8,6 +8,7 @@ from typing import Literal
 from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import Reply
+from gradcli.results.pictures import Plot
 from gradcli.results.record import Record, if_empty, if_none, json_field, json_property
 
 PlaceKind = Literal["minimum", "maximum", "zero", "critical", "least nearby", "greatest nearby"]
@@ -107,6 +108,24 @@ class BoxRegion(Record):
     note: str = json_field(omit=if_empty, default="")
 
 
+class RegionMap(Record):
+    """The boxes of all regions, to be drawn.
+
+    Attributes:
+        names: The names of the numbers that move.
+        low: The lower ends of the boxes, of shape (numbers, boxes).
+        high: The upper ends.
+        verdicts: The verdict on each box, as the regions have it.
+        curves: Torch's y and derivative, of one number that moves; None of several, and where they are not drawn.
+    """
+
+    names: tuple[str, ...]
+    low: Array
+    high: Array
+    verdicts: tuple[RegionVerdict, ...]
+    curves: Plot | None = None
+
+
 class OnBox(Reply, kw_only=True):
     """An answer on a box.
 
@@ -159,6 +178,8 @@ class BoxChecking(OnBox, kw_only=True):
         regions: The parts of the box by verdict, where torch's numbers were judged.
         rtol: How far torch may be off, relative to the truth.
         allowed: Verdicts that pass.
+        map: The boxes of the regions, of one or two numbers that move; else None.
+        is_picture: Whether the map is shown.
 
     >>> from gradcli import Function
     >>> answer = Function("x**3 + x").check(box={"x": "-9..9"}, prove="dy/dx >= 1")
@@ -170,6 +191,8 @@ class BoxChecking(OnBox, kw_only=True):
     regions: tuple[BoxRegion, ...] = json_field(omit=if_empty)
     rtol: float | None = json_field(omit=if_none)
     allowed: tuple[str, ...] = json_field(None, default=())
+    map: RegionMap | None = json_field(None, default=None)
+    is_picture: bool = json_field(None, default=False)
 
     @property
     @json_property(before="notes")
