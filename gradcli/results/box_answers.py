@@ -135,6 +135,7 @@ class OnBox(Reply, kw_only=True):
         ranges: The ranges of those that move, as typed.
         wrt: The variables that move, in order.
         output: The name of y.
+        u: The direction by variable, where t moves along a line through their values.
         boxes: The number of boxes that were evaluated.
         notes: Remarks.
     """
@@ -144,6 +145,7 @@ class OnBox(Reply, kw_only=True):
     ranges: Mapping[str, str] = json_field("in")
     wrt: tuple[str, ...]
     output: str = json_field(None)
+    u: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
     boxes: int
     notes: tuple[str, ...] = json_field(omit=if_empty, is_last=True, default=())
 

@@ -30,7 +30,7 @@ from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.progress import collector_paused
 from gradcli.questions import judging
-from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
+from gradcli.questions.parsed_text import DeviceOptions, Directions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
@@ -61,6 +61,7 @@ def check(
     shape: Mapping[str, GivenShape] | None = None,
     random: int | None = None,
     box: Mapping[str, str] | None = None,
+    along: Directions = None,
     prove: str | None = None,
     seed: int = 0,
     allow: Sequence[results.Allowed] = (),
@@ -85,7 +86,8 @@ def check(
     With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
     is meant to be this one's.
 
-    A `box` without `random` is checked at every point; what `prove` says of y and its derivatives is proved or refuted.
+    A `box` without `random` is checked at every point, as is a line from the values `along` a direction; what `prove`
+    says of y and its derivatives is proved or refuted.
 
     `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
     are those along its directions.
@@ -102,13 +104,14 @@ def check(
     >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
     (True, 6.0, 6.0, 6.0, 0.0)
     """
-    if prove is not None or (box and random is None and is_listed("everywhere")):
+    if prove is not None or along is not None or (box and random is None and is_listed("everywhere")):
         of_points = {
             "v": v, "claim": claim, "expect": expect, "assume": assume, "shape": shape, "random": random, "atol": atol,
             "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
         }  # fmt: skip
         given = tuple(name for name, one in of_points.items() if one not in (None, False))
-        return _in_box(self._asked(self._starting(at, box, None), **options), box or {}, prove, rtol, allow, given)
+        inquiry = self._asked(self._starting(at, box, None), **options)
+        return _in_box(inquiry, box or {}, along, prove, rtol, allow, given)
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
@@ -133,6 +136,7 @@ def check(
 def _in_box(
     inquiry: Inquiry,
     box: Mapping[str, str],
+    along: Directions,
     prove: str | None,
     rtol: float | None,
     allow: Sequence[results.Allowed],
@@ -149,7 +153,7 @@ def _in_box(
     if is_listed("everywhere"):
         from gradcli.parts.everywhere import checked_in_box
 
-        return checked_in_box(inquiry, box, prove, rtol, tuple(allow))
+        return checked_in_box(inquiry, box, prove, rtol, tuple(allow), along)
     raise UsageError("nothing here proves statements")
 
 

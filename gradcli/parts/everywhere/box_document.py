@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import partial
 
 from gradcli import results
+from gradcli.arrays import Array
 from gradcli.notation import Named
 from gradcli.option_words import Words, option
 from gradcli.parts.everywhere.region_maps import chart, require_map
@@ -151,9 +152,19 @@ def _head(answer: results.OnBox) -> Iterator[doc.Node]:
     yield doc.Note(line(code(wording.statement(answer))))
     given = [line(doc.Symbol(Named(name)), f" = {text}") for name, text in answer.ranges.items()]
     for name, array in answer.inputs.items():
-        value = doc.ArrayNumbers(array) if array.size > 1 else elements(array)
-        given.append(line(doc.Symbol(Named(name)), " = ", value))
+        given.append(line(doc.Symbol(Named(name)), " = ", *_values(array), *_way(answer, name)))
     yield doc.Abreast(tuple(given))
+
+
+def _values(array: Array) -> doc.Line:
+    return line(doc.ArrayNumbers(array) if array.size > 1 else elements(array))
+
+
+def _way(answer: results.OnBox, name: str) -> doc.Line:
+    """Write the way of a variable along a line."""
+    if answer.u is None or name not in answer.u:
+        return ()
+    return line(" + ", doc.Symbol(Named(*answer.ranges)), "·", *_values(answer.u[name]))
 
 
 def _bounds(one: results.BoxBounds, digits: int | None) -> tuple[doc.Line, ...]:

@@ -23,7 +23,7 @@ from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.parts.everywhere.zeros import System, ZeroBox
 from gradcli.progress import BUDGET, SECONDS, set_step
-from gradcli.questions.parsed_text import Inputs, ParsedText
+from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.reference.deadline import part_limit, time_limit
 from gradcli.results import BoxBounds, BoxPlace, BoxRange, PlaceKind
 
@@ -42,13 +42,15 @@ def range_over(
     at: Inputs | None = None,
     *,
     box: Mapping[str, str] | None = None,
+    along: Directions = None,
     zeros: bool = False,
     tol: float | None = None,
 ) -> BoxRange:
     """Bound y, its derivatives and its Lipschitz constants over the `box` of each variable, `"0..1"`.
 
     Each bound holds at every point of the box, and is within `tol` of a value that is there, unless the time is over:
-    then it is as near as it came.  With `zeros`, those of y, or of the gradient where several numbers move.
+    then it is as near as it came.  `along` is a direction by variable: t moves from the values along it, by default
+    in -1..1.  With `zeros`, those of y, or of the gradient where several numbers move.
 
     Raises:
         GradcliError: There is no range, y has several elements, or an operation has no rule on boxes.
@@ -61,7 +63,7 @@ def range_over(
     tolerance = TOLERANCE if tol is None else tol
     if not (np.isfinite(tolerance) and tolerance > 0):
         raise InputError(f"{option('tol', str(tol))} is not a tolerance", hint="a tolerance is a number above 0")
-    moving = moving_box(self._asked(self._starting(at, box, None)), box or {})
+    moving = moving_box(self._asked(self._starting(at, box, None)), box or {}, along)
     with time_limit(), interruptible():
         return _Bounding(moving, tolerance).answer(zeros=zeros)
 
@@ -84,7 +86,8 @@ class _Bounding:
         """Answer with all of them."""
         moving, y = self.moving, self.moving.question.program.output_name
         set_step("bounding the function")
-        kinds = held_kinds(moving.quantity(), moving.low, moving.high)
+        with part_limit(self.share):
+            kinds = held_kinds(moving.quantity(), moving.low, moving.high)
         least, most = self._ends(moving.quantity())
         bounds = [self._bounds(Named(y), least, most)]
         for i, name in enumerate(moving.names):

@@ -5,6 +5,7 @@ from typing import Annotated
 from typer import Option
 
 from gradcli.cli.options import (
+    Along,
     At,
     Expression,
     Fact,
@@ -44,7 +45,9 @@ Tol = Annotated[
 
 
 @shares(output_options, remark_options, budget_options)
-def range_over(expression: Expression, at: At = None, box: Box = None, zeros: Zeros = False, tol: Tol = None) -> None:
+def range_over(
+    expression: Expression, at: At = None, box: Box = None, along: Along = None, zeros: Zeros = False, tol: Tol = None
+) -> None:
     """Guaranteed bounds of a function and its derivatives over ranges.
 
     Prints numbers that y and each ∂y/∂x certainly do not pass anywhere in the box of --in, the Lipschitz constants, and
@@ -57,4 +60,5 @@ def range_over(expression: Expression, at: At = None, box: Box = None, zeros: Ze
       gradcli range "gelu(x)" --in x=-100..100
       gradcli range "100*(y - x**2)**2 + (1 - x)**2" --in x=-2..2 --in y=-1..3
       gradcli range "a*x - sin(x)" --at a=0.5 --in x=0..10 --zeros
+      gradcli range "sum(x**4 - x**2)" --at x=1,2,3 --along ones --in t=-4..0
     """
