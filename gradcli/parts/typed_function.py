@@ -204,7 +204,7 @@ class TypedFunction(function.Function):
 
     def range(
         self, at: Inputs | None = None, *more: Inputs, box: Ranges = None, along: Directions = None,
-        zeros: bool = False, tol: float | None = None, **values: Value,
+        shape: Shapes = None, zeros: bool = False, tol: float | None = None, **values: Value,
     ) -> results.BoxRange:
         """Bound y, its derivatives and its Lipschitz constants over a box."""
         raise NotImplementedError
@@ -392,7 +392,7 @@ def plot(
 
 def range(
     function: Asked, /, at: Inputs | None = None, *more: Inputs, box: Ranges = None, along: Directions = None,
-    zeros: bool = False, tol: float | None = None, **values: Value,
+    shape: Shapes = None, zeros: bool = False, tol: float | None = None, **values: Value,
 ) -> results.BoxRange:
     """Bound y, its derivatives and its Lipschitz constants over a box."""
     raise NotImplementedError

@@ -159,6 +159,8 @@ class BoxRange(OnBox, kw_only=True):
             jump.
         places: Where y is least and greatest, and the zeros that were asked for.
         held: What the box may hold: kink, jump, pole, edge of the domain.
+        shape: The shape of the tensor whose elements all have the range, where y has its shape and the function maps
+            each of them by itself: bounds and places are those of one.
 
     >>> from gradcli import Function
     >>> answer = Function("x**2").range(box={"x": "-1..2"})
@@ -170,6 +172,7 @@ class BoxRange(OnBox, kw_only=True):
     lipschitz: Mapping[str, float] = json_field(omit=if_empty)
     places: tuple[BoxPlace, ...] = json_field(omit=if_empty)
     held: tuple[str, ...] = json_field(omit=if_empty)
+    shape: tuple[int, ...] = json_field(omit=if_empty, default=())
 
 
 class BoxChecking(OnBox, kw_only=True):

@@ -20,6 +20,7 @@ rounded_passes                   torch's passes on boxes, with a column of error
 recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_check                        the check of every point of a box
+tensor_bounds, tensor_ranges     tensors whose elements each have a range: forward, or one for all
 ranges, shell                    the command `range`, its help and its options
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
 region_words, region_maps        verdicts in words; the map of regions, on a terminal and in files

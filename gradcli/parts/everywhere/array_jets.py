@@ -63,7 +63,7 @@ class ArrayEvaluator(Evaluator):
         held = {s: inputs[str(s)] for s in whole.variables if str(s) not in variables.variables}
         self.constants = {s: constant(point(np.asarray(array, float)[..., None])) for s, array in held.items()}
         numbers = {s: float(array) for s, array in held.items() if not array.shape}
-        elementwise = [line for line in self.lines if _is_elementwise(line.call)]
+        elementwise = [line for line in self.lines if is_elementwise(line.call)]
         self.continuous = {line.symbol for line in elementwise if joins(line, elementwise, numbers)}
         self.rules = {line.symbol: rule_of(line.call) for line in elementwise if has_row_rule(line.call)}
         self.rules |= {line.symbol: rule_of(line.call) for line in _PAIRS.values() if has_row_rule(line.call)}
@@ -79,7 +79,7 @@ class ArrayEvaluator(Evaluator):
             some = boxes.select(slice(first, first + step))
             jet = super().run(some, is_second=is_second)[0]
             width = some.low.shape[1]
-            parts.append(_each(_shaped(jet, (*self.shape, width)), lambda a: a.reshape(-1, a.shape[-1])))
+            parts.append(_each(shaped(jet, (*self.shape, width)), lambda a: a.reshape(-1, a.shape[-1])))
         whole = _joined(parts, -1)
         return [_at(whole, n) for n in range(math.prod(self.shape))]
 
@@ -96,23 +96,24 @@ class ArrayEvaluator(Evaluator):
         with np.errstate(all="ignore"):
             for line in self.lines:
                 require_time()
-                known[line.symbol] = self._line(line, known, is_second=is_second)
+                known[line.symbol] = self.computed(line, known, is_second=is_second)
         return [self.jet_of(known, self.source.output)]
 
     def operands_of(self, line: Line, known: Mapping[Atom, Jet]) -> list[Jet]:
         """Return what a line is computed of."""
         return [self.jet_of(known, a) for a in line.call.operands]
 
-    def _line(self, line: Line, known: Mapping[Atom, Jet], *, is_second: bool) -> Jet:
+    def computed(self, line: Line, known: Mapping[Atom, Jet], *, is_second: bool) -> Jet:
+        """Compute a line."""
         call, operands, shape = line.call, self.operands_of(line, known), self.shapes[line.symbol]
-        if _is_elementwise(call):
+        if is_elementwise(call):
             return self.jet_of_line(line, operands, is_second=is_second)
         if call.op.kind is Kind.SOURCE:
             return constant(point(np.asarray(numeric.array_of(call), float)[..., None]), is_second=is_second)
         shapes = [self.shapes.get(a, ()) for a in call.operands]
         if call.op.kind is Kind.COUNT:
             return constant(point(float(count_of(shapes[0], call.statics[0]))), is_second=is_second)
-        full = [_shaped(one, (*own, _width(one))) for one, own in zip(operands, shapes, strict=True)]
+        full = [shaped(one, (*own, width_of(one))) for one, own in zip(operands, shapes, strict=True)]
         match call.op.kind:
             case Kind.LIST:
                 return self._listed(call, full, shape)
@@ -146,13 +147,13 @@ class ArrayEvaluator(Evaluator):
             half = count // 2
             first, second = _at(rows, slice(half)), _at(rows, slice(half, 2 * half))
             joined = self._pair(name, first, second, is_second=is_second)
-            joined = _shaped(joined, (half, *rows.kinds.shape[1:]))
+            joined = shaped(joined, (half, *rows.kinds.shape[1:]))
             rows = _joined([joined, _at(rows, slice(2 * half, None))], 0) if count % 2 else joined
         return _each(rows, lambda a: a[0].reshape(*shape, a.shape[-1]))
 
     def _listed(self, call: Call, parts: Sequence[Jet], shape: Shape) -> Jet:
-        axis, width = axis_of(shape, call.statics[0]), max(_width(one) for one in parts)
-        wide = [_shaped(one, (*one.kinds.shape[:-1], width)) for one in parts]
+        axis, width = axis_of(shape, call.statics[0]), max(width_of(one) for one in parts)
+        wide = [shaped(one, (*one.kinds.shape[:-1], width)) for one in parts]
         if call.op.adds_dimension:
             wide = [_each(one, lambda a: np.expand_dims(a, axis)) for one in wide]
         return _joined(wide, axis)
@@ -165,7 +166,7 @@ class ArrayEvaluator(Evaluator):
         for n in range(len(moved.kinds)):
             own = _at(moved, n)
             own = self._pair(FOLDS[call.op.folds_by], parts[-1], own, is_second=is_second) if parts else own
-            parts.append(_shaped(own, moved.kinds.shape[1:]))
+            parts.append(shaped(own, moved.kinds.shape[1:]))
         stacked = _joined([_each(one, lambda a: a[None]) for one in parts], 0)
         return _each(stacked, lambda one: np.moveaxis(one, 0, axis))
 
@@ -180,7 +181,7 @@ class ArrayEvaluator(Evaluator):
             raise NoRuleError(f"it has a product of matrices with more than {MOST_PRODUCTS:,} products of numbers")
         products = self._pair("mul", left, right, is_second=is_second)
         size = np.broadcast_shapes(left.kinds.shape, right.kinds.shape)
-        return self._fold_by("add", _shaped(products, size), shape, is_second=is_second)
+        return self._fold_by("add", shaped(products, size), shape, is_second=is_second)
 
 
 def _line_of(name: str, count: int) -> Line:
@@ -194,21 +195,22 @@ _PAIRS = {name: _line_of(name, 2) for name in (*FOLDS.values(), "hypot")}
 _ABSOLUTE = _line_of("abs", 1)
 
 
-def _is_elementwise(call: Call) -> bool:
+def is_elementwise(call: Call) -> bool:
+    """Tell whether an operation maps each element by itself."""
     return call.op.kind is Kind.ELEMENTWISE or whole_of(call) is not None
 
 
 # -- jets of arrays
 
 
-def _width(jet: Jet) -> int:
+def width_of(jet: Jet) -> int:
     """Return the number of boxes along the last axis."""
     every = [jet.value, *jet.slopes.values(), *(jet.second or {}).values()]
     arrays: list[Array | Kinds] = [jet.kinds, *(end for one in every for end in (one.low, one.high))]
     return max(a.shape[-1] if a.ndim else 1 for a in arrays)
 
 
-def _shaped(jet: Jet, shape: tuple[int, ...]) -> Jet:
+def shaped(jet: Jet, shape: tuple[int, ...]) -> Jet:
     """Give all parts a shape, the last axis being that of the boxes."""
     second = None if jet.second is None else {pair: one.spread(shape) for pair, one in jet.second.items()}
     slopes = {i: one.spread(shape) for i, one in jet.slopes.items()}
@@ -230,6 +232,12 @@ def _each(jet: Jet, change: Callable[[Array], Array]) -> Jet:
 def _at(jet: Jet, place: int | slice) -> Jet:
     """Select along the first axis."""
     return _each(jet, lambda a: np.asarray(a[place]))
+
+
+def hull_of(jet: Jet) -> Jet:
+    """Join all boxes to one, without slopes."""
+    value = Interval(jet.value.low.min(axis=-1, keepdims=True), jet.value.high.max(axis=-1, keepdims=True))
+    return Jet(value, {}, None, np.bitwise_or.reduce(jet.kinds, axis=-1, keepdims=True))
 
 
 def _joined(parts: Sequence[Jet], axis: int) -> Jet:

@@ -66,7 +66,12 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
     rows = [_bounds(one, digits) for one in answer.bounds]
     yield doc.Table(lines("", "at least", "at most"), tuple(rows), is_numeric=True)
     if answer.lipschitz:
-        yield note(f"|change of {answer.output}| ≤ {_lipschitz(answer, digits)}")
+        yield note(_lipschitz(answer, digits))
+    if answer.shape:
+        y, x = answer.output, answer.wrt[0]
+        yield note(
+            f"the bounds are those of each of the {math.prod(answer.shape):,} elements of {y}, by its own of {x}"
+        )
     yield from _places(answer.places, answer, digits)
     if words := [NOT_EVERYWHERE[one] for one in answer.held if one in NOT_EVERYWHERE]:
         yield note(f"{answer.output} may {', or '.join(dict.fromkeys(words))} in the box")
@@ -184,12 +189,19 @@ def _gap(bound: float, found: float, digits: int | None, *, is_upper: bool) -> s
 
 
 def _lipschitz(answer: results.BoxRange, digits: int | None) -> str:
-    names = answer.bounds[1:]
+    """Write how much y changes at most: by the change of a number, or in each norm."""
     found = {norm: outward(constant, digits, is_upper=True) for norm, constant in answer.lipschitz.items()}
-    if len(names) == 1:
-        return f"{found['2']} · |change of {answer.wrt[0]}|"
+    y, x = f"change of {answer.output}", f"change of {answer.wrt[0]}"
+    if answer.shape:
+        return f"‖{y}‖ ≤ {found['2']} · ‖{x}‖, in each norm"
+    if len(found) == 1:
+        return f"|{y}| ≤ {found['2']} · |{x}|"
     signs = {"1": "‖·‖₁", "2": "‖·‖₂", "inf": "‖·‖∞"}
-    return ", ".join(f"{constant} {signs[norm]}" for norm, constant in found.items())
+    is_number = sum(isinstance(one.label, Named) for one in answer.bounds) == 1
+    if not is_number:  # a norm of both
+        constants = ", ".join(f"{constant} in {signs[norm]}" for norm, constant in found.items())
+        return f"‖{y}‖ ≤ L · ‖change‖, with L = {constants}"
+    return f"|{y}| ≤ " + ", ".join(f"{constant} {signs[norm]}" for norm, constant in found.items())
 
 
 def _places(places: Sequence[results.BoxPlace], answer: results.BoxRange, digits: int | None) -> Iterator[doc.Node]:

@@ -12,15 +12,18 @@ import numpy as np
 import sympy
 
 from gradcli.arrays import Array
-from gradcli.errors import InputError, LanguageError
+from gradcli.errors import InputError, LanguageError, ShapeError
 from gradcli.language.inputs import read_range
+from gradcli.language.program.shape_readings import GivenShape
+from gradcli.language.program.wengert import show
 from gradcli.notation import Element, Named, Notation
 from gradcli.option_words import option
 from gradcli.parts.everywhere.array_jets import ArrayEvaluator
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
 from gradcli.parts.everywhere.jets import Evaluator
-from gradcli.parts.everywhere.line_boxes import on_line, parameter_of, range_of
+from gradcli.parts.everywhere.line_boxes import USUAL, on_line, parameter_of, range_of
 from gradcli.parts.everywhere.scalars import ScalarProgram, in_numbers
+from gradcli.questions.likely_shapes import given_shapes
 from gradcli.questions.naming import Directions
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.bounds import NoRuleError
@@ -92,9 +95,9 @@ class MovingBox:
         except NoRuleError as error:
             raise _no_rule(error) from None
 
-    def quantity(self, derivative: Derivative = ()) -> BoxQuantity:
-        """Return y, or one of its derivatives."""
-        return BoxQuantity(self.function, derivative)
+    def quantity(self, derivative: Derivative = (), element: int = 0) -> BoxQuantity:
+        """Return an element of y, or one of its derivatives."""
+        return BoxQuantity(self.function, derivative, element=element)
 
     @cached_property
     def names(self) -> Sequence[Notation]:
@@ -154,6 +157,81 @@ class MovingBox:
         )
 
 
+@dataclass(frozen=True)
+class AskedBox:
+    """A question, and the ranges of some of its variables.
+
+    Attributes:
+        question: The function at the lower ends of the ranges.
+        ranges: The ranges as typed, by variable.
+        ends: Their lower and upper ends, each of the shape of its variable.
+    """
+
+    question: Question
+    ranges: Mapping[str, str]
+    ends: Mapping[str, tuple[Array, Array]]
+
+    @property
+    def count(self) -> int:
+        """The number of numbers that move."""
+        return sum(low.size for low, _ in self.ends.values())
+
+    def moving(self) -> MovingBox:
+        """Return the box of all numbers that move."""
+        low, high = (np.concatenate([np.ravel(pair[k]).astype(float) for pair in self.ends.values()]) for k in (0, 1))
+        return MovingBox(self.question, self.ranges, low, high, self.question.recording is not None)
+
+
+def asked_box(inquiry: Inquiry, ranges: Mapping[str, str], shapes: Mapping[str, GivenShape] | None = None) -> AskedBox:
+    """Read the ranges of a question.
+
+    Args:
+        inquiry: The function, with the values of the variables that stay.
+        ranges: The range of each other variable; of a tensor, that of each of its elements.
+        shapes: The shapes of tensors that have a range and no value.
+
+    Raises:
+        GradcliError: There is no range, a value is missing, or a range or a shape makes no sense.
+    """
+    if not ranges:
+        names = inquiry.snippet.program.names
+        example = option("in", f"{names[0]}=-1..1") if names else ""
+        raise InputError("a box needs the range of a variable", hint=f"add {example}" if example else None)
+    inquiry.require_fixed()
+    inquiry, named = inquiry.within(ranges)
+    read = {name: read_range(text, f"--in {name}") for name, text in named.items()}
+    question = _asked(replace(inquiry, at={**inquiry.at, **_of_shapes(inquiry, read, shapes or {})}))
+    ends = {name: question.bounds(name, read[name]) for name in question.program.names if name in read}
+    if not sum(low.size for low, _ in ends.values()) or not math.prod(question.shape):
+        raise InputError("no variable of the function moves", hint="give the range of one that it has")
+    return AskedBox(replace(question, wrt=tuple(ends)), {name: named[name] for name in ends}, ends)
+
+
+def _of_shapes(
+    inquiry: Inquiry, read: Mapping[str, tuple[Array, Array]], shapes: Mapping[str, GivenShape]
+) -> dict[str, Array]:
+    """Give tensors of a shape the lower ends of their ranges.
+
+    Raises:
+        GradcliError: A shape is malformed, has a name for a size, or is of a variable without a range.
+    """
+    found = {}
+    known = given_shapes(inquiry.snippet, shapes)
+    for name in (name or inquiry.snippet.program.names[0] for name in shapes):
+        shape = tuple(size for size in known[name] if isinstance(size, int))
+        if name not in read or len(shape) < len(known[name]):
+            what = "a size that is no number" if name in read else "a variable without a range"
+            hint = f"write {option('in', f'{name}=-1..1')} and {option('shape', f'{name}=1000')}"
+            raise InputError(f"{option('shape', of=name)} has {what}", hint=hint)
+        low = read[name][0]
+        if low.shape and low.shape != shape:
+            raise ShapeError(
+                f"{option('in', of=name)} has shape {show(low.shape)}, and {option('shape')} {show(shape)}"
+            )
+        found[name] = np.broadcast_to(low, shape)
+    return found
+
+
 def box_along(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions) -> MovingBox:
     """Read the line through the point of a question, and the range of the way along it.
 
@@ -163,26 +241,25 @@ def box_along(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions) ->
     """
     inquiry.require_fixed()
     question = _asked(inquiry)
+    question.require_one_element("grad")
     direction = question.directions(along, "plot")
     name = parameter_of(question)
     text = range_of(ranges, name)
     low, high = (np.asarray(end, float).reshape(-1) for end in read_range(text, f"--in {name}"))
     if len(low) != 1:
-        raise InputError(
-            f"the way {name} along a direction is one number", hint=f"write {option('in', f'{name}=-1..1')}"
-        )
+        hint = f"write {option('in', f'{name}={USUAL}')}"
+        raise InputError(f"the way {name} along a direction is one number", hint=hint)
     line = dict(question.arrays), direction
     moved = on_line(question, direction, name, float(low[0]))
     return MovingBox(moved, {name: text}, low, high, question.recording is not None, line)
 
 
 def _asked(inquiry: Inquiry) -> Question:
-    """Ask at the values that are given, of a y of one element whose formula does not depend on values."""
+    """Ask at the values that are given, of a function whose formula does not depend on values."""
     question = inquiry.question()
     if question.is_of_point:
         message = "values decide what this code computes, so that its formula is that of one point alone"
         raise LanguageError(message, hint=f"write the choice by where, or check points: {option('random', '100')}")
-    question.require_one_element("grad")
     return question
 
 
@@ -195,24 +272,13 @@ def moving_box(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions = 
     """
     if along is not None:
         return box_along(inquiry, ranges, along)
-    if not ranges:
-        names = inquiry.snippet.program.names
-        example = option("in", f"{names[0]}=-1..1") if names else ""
-        raise InputError("a box needs the range of a variable", hint=f"add {example}" if example else None)
-    inquiry.require_fixed()
-    inquiry, named = inquiry.within(ranges)
-    read = {name: read_range(text, f"--in {name}") for name, text in named.items()}
-    question = _asked(inquiry)
-    ends = {name: question.bounds(name, read[name]) for name in question.program.names if name in read}
-    if (count := sum(low.size for low, _ in ends.values())) > MOST_MOVING:
-        message = f"{count} numbers move, and a box has at most {MOST_MOVING}"
+    asked = asked_box(inquiry, ranges)
+    asked.question.require_one_element("grad")
+    if asked.count > MOST_MOVING:
+        message = f"{asked.count:,} numbers move, and a box has at most {MOST_MOVING}"
         hint = f"give the others values: {option('at', 'NAME=VALUE')}; or move along a line: {option('along', 'ones')}"
         raise InputError(message, hint=hint)
-    if not ends or math.prod(question.shape) != 1:
-        raise InputError("no variable of the function moves", hint="give the range of one that it has")
-    low, high = (np.concatenate([np.ravel(pair[k]).astype(float) for pair in ends.values()]) for k in (0, 1))
-    own = {name: named[name] for name in ends}
-    return MovingBox(replace(question, wrt=tuple(ends)), own, low, high, question.recording is not None)
+    return asked.moving()
 
 
 def _no_rule(error: NoRuleError) -> LanguageError:

@@ -67,8 +67,8 @@ def test_arrays_have_the_bounds_of_their_numbers(text: str) -> None:
     for a, b in ((wide, numbers), (there, own)):
         assert (np.broadcast_to(a.kinds, 40) == np.broadcast_to(b.kinds, 40)).all() or a is wide
     smooth = np.broadcast_to(own.is_smooth & there.is_smooth, 40)
-    for get in (lambda jet: jet.value, lambda jet: jet.slope(0), lambda jet: jet.second_slope(0, 0)):
-        one, other, box = (get(jet).spread((40,)) for jet in (there, own, wide))
+    parts = [[jet.value, jet.slope(0), jet.second_slope(0, 0)] for jet in (there, own, wide)]
+    for one, other, box in ([part.spread((40,)) for part in three] for three in zip(*parts, strict=True)):
         near = 1e-9 * (1 + other.largest)
         assert (abs(one.middle - other.middle) <= near)[smooth].all()
         assert (box.low <= other.middle + near)[smooth].all()
