@@ -101,11 +101,12 @@ class TensorEvaluator(ArrayEvaluator):
 
 
 def _arrays(jet: Jet) -> list[Array]:
-    """List the parts that have an axis of boxes."""
+    """List the parts, each with an axis of boxes."""
     ends = [end for one in (jet.value, *jet.slopes.values()) for end in (one.low, one.high)]
-    return [end if end.ndim else end[None] for end in ends]
+    return [end if end.ndim else end[None] for end in (*ends, jet.kinds.astype(float))]
 
 
+@np.errstate(all="ignore")
 def gradients_of(
     program: Program, inputs: Mapping[str, Array], low: Mapping[str, Array], high: Mapping[str, Array]
 ) -> dict[str, Interval]:
@@ -131,13 +132,12 @@ def gradients_of(
 
 
 def _compressed(jet: Jet) -> Jet:
-    """Keep one element of a value whose elements all have the same bounds, on all boxes; others are left alone."""
-    if jet.slopes or any(a.ndim < 2 or not (a == a.ravel()[:1]).all() for a in (*_arrays(jet), jet.kinds[..., None])):
+    """Keep one element of a value whose elements all have the same bounds; others are left alone."""
+    parts = _arrays(jet)
+    if jet.slopes or max(a.ndim for a in parts) < 2 or not all((a == a.ravel()[:1]).all() for a in parts):
         return jet
-    value = jet.value if jet.value.low.ndim else Interval(jet.value.low[None], jet.value.high[None])
-    ones = (1,) * value.low.ndim
-    low, high = value.low.ravel()[:1].reshape(ones), value.high.ravel()[:1].reshape(ones)
-    return Jet(Interval(low, high), {}, None, jet.kinds.ravel()[:1].reshape((1,) * jet.kinds.ndim))
+    low, high, kinds = (a.ravel()[:1].reshape((1,) * a.ndim) for a in parts)
+    return Jet(Interval(low, high), {}, None, kinds.astype(np.int64))
 
 
 def _uniform(array: Array) -> Array:
@@ -159,6 +159,7 @@ def _cut(low: Array, high: Array, pieces: int) -> Interval:
     return Interval(np.concatenate([first, middle], -1), np.concatenate([last, middle], -1))
 
 
+@np.errstate(all="ignore")
 def norms_of(gradients: Mapping[str, Interval]) -> dict[str, float]:
     """Bound the Lipschitz constants of a number by the norms of the changes: 1, 2 and inf."""
     sizes = np.concatenate([one.largest.ravel() for one in gradients.values()])
