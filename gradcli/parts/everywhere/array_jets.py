@@ -220,13 +220,13 @@ def shaped(jet: Jet, shape: tuple[int, ...]) -> Jet:
 def _each(jet: Jet, change: Callable[[Array], Array]) -> Jet:
     """Change the arrays of all parts."""
 
-    def of(one: Interval) -> Interval:
+    def changed(one: Interval) -> Interval:
         low = change(one.low)
         return Interval(low, low if one.low is one.high else change(one.high))
 
-    second = None if jet.second is None else {pair: of(one) for pair, one in jet.second.items()}
+    second = None if jet.second is None else {pair: changed(one) for pair, one in jet.second.items()}
     kinds: Kinds = change(jet.kinds.astype(float)).astype(np.int64)
-    return Jet(of(jet.value), {i: of(one) for i, one in jet.slopes.items()}, second, kinds)
+    return Jet(changed(jet.value), {i: changed(one) for i, one in jet.slopes.items()}, second, kinds)
 
 
 def _at(jet: Jet, place: int | slice) -> Jet:
@@ -243,7 +243,7 @@ def hull_of(jet: Jet) -> Jet:
 def _joined(parts: Sequence[Jet], axis: int) -> Jet:
     """Join jets along an axis; a derivative that one of them lacks is 0 there."""
 
-    def of(every: Sequence[Interval]) -> Interval:
+    def joined(every: Sequence[Interval]) -> Interval:
         wide = [one.spread(part.kinds.shape) for one, part in zip(every, parts, strict=True)]
         low = np.concatenate([one.low for one in wide], axis)
         is_exact = all(one.low is one.high for one in wide)
@@ -254,10 +254,10 @@ def _joined(parts: Sequence[Jet], axis: int) -> Jet:
     places = sorted({i for one in parts for i in one.slopes})
     pairs = sorted({pair for one in parts for pair in one.second or {}})
     has_second = all(one.second is not None for one in parts)
-    second = {pair: of([one.second_slope(*pair) for one in parts]) for pair in pairs} if has_second else None
-    slopes = {i: of([one.slope(i) for one in parts]) for i in places}
+    second = {pair: joined([one.second_slope(*pair) for one in parts]) for pair in pairs} if has_second else None
+    slopes = {i: joined([one.slope(i) for one in parts]) for i in places}
     kinds = np.concatenate([one.kinds for one in parts], axis)
-    return Jet(of([one.value for one in parts]), slopes, second, kinds)
+    return Jet(joined([one.value for one in parts]), slopes, second, kinds)
 
 
 def _rows(jet: Jet, axes: tuple[int, ...], shape: Shape) -> Jet:
