@@ -1,6 +1,7 @@
 """Lines through points of any size: x = start + t*direction, with t in a range."""
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gradcli.parts.everywhere.intervals import Interval
 from gradcli.parts.everywhere.jets import Evaluator, Jet
 from gradcli.parts.everywhere.line_boxes import on_line
 from gradcli.parts.everywhere.moving_box import moving_box
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.results import BoxRange
 
@@ -131,13 +133,9 @@ def test_torch_is_judged_along_a_line() -> None:
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(1, 20))])
 def test_sums_of_torch_are_within_their_bounds(seed: int) -> None:
     """In whatever order torch adds up: points of a proved line are as near to the exact sum as is said."""
-    from fractions import Fraction
-
     draw = np.random.default_rng(seed)
     x, u = (draw.normal(size=200).astype(np.float32) for _ in range(2))
     box = moving_box(Function("sum(x*x*x)")._asked({"x": x}, dtype="float32"), {"t": "-1..1"}, {"x": u})
-    from gradcli.parts.everywhere.rounded_passes import RoundedPasses
-
     at = draw.uniform(-1, 1, size=20).astype(np.float32).astype(float)
     y, slope = RoundedPasses(box).run(Interval(at[None], at[None]))
     for n, t in enumerate(at):
@@ -147,3 +145,18 @@ def test_sums_of_torch_are_within_their_bounds(seed: int) -> None:
         exact = [sum(p**3 for p in points), sum(3 * p * p * Fraction(float(b)) for p, b in zip(points, u, strict=True))]
         for number, truth, bound in zip(values, exact, (y, slope), strict=True):
             assert abs(Fraction(number) - truth) <= Fraction(float(bound.error[n]))
+
+
+@pytest.mark.parametrize("text", ["sum(x)", "x@x[::-1]", "mean(x)"])
+def test_an_order_of_additions_rounds_no_more_than_is_said(text: str) -> None:
+    """Of numbers that are exact before: all of the error is that of the sum, and it is not 0."""
+    x = np.random.default_rng(5).normal(size=3_000).astype(np.float32)
+    inquiry = Function(text)._asked({"x": x}, dtype="float32")
+    box = moving_box(inquiry, {"t": "-1..1"}, {"x": np.zeros(3_000)})
+    y, _ = RoundedPasses(box).run(Interval(np.zeros((1, 1)), np.zeros((1, 1))))
+    pairs = zip(x.tolist(), x[::-1].tolist(), strict=True)
+    exact = sum(Fraction(a) * Fraction(b) if "@" in text else Fraction(a) for a, b in pairs)
+    exact = exact / len(x) if "mean" in text else exact
+    off = abs(Fraction(float(box.question_at(np.zeros(1)).value)) - exact)
+    assert 0 < off <= Fraction(float(y.error[0]))
+    assert off > Fraction(float(y.error[0])) / 10**5

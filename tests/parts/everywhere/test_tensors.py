@@ -122,13 +122,15 @@ def _refuted(draw: random.Random) -> Iterator[str]:
     if "x" not in program.names:  # but in maximum, say
         return
     try:
-        jet = TensorEvaluator(program, inputs, low, high).bounds()
-        slopes = gradients_of(program, inputs, low, high)["x"]
+        most = draw.choice([1, 2, 5])
+        jet = TensorEvaluator(program, inputs, low, high, most).bounds()
+        slopes = gradients_of(program, inputs, low, high, most)["x"]
     except NoRuleError:
         return
     least, most = hull(jet.value)
-    for _ in range(4):
-        at = [mp.mpf(draw.uniform(a, b)) for a, b in zip(low["x"], high["x"], strict=True)]
+    for _ in range(6):
+        ends = zip(low["x"].tolist(), high["x"].tolist(), strict=True)
+        at = [mp.mpf(draw.choice([a, b, draw.uniform(a, b)])) for a, b in ends]
         try:
             value = sum(case.truth(one, mp.mpf(y)) for one in at)
         except (OutsideError, ZeroDivisionError, ValueError, OverflowError, TypeError):
