@@ -140,9 +140,11 @@ def _refuted(draw: random.Random) -> Iterator[str]:
         if not contains(least, most, value):
             yield f"{case.text} at {at}: {value} is not in {least}..{most}"
         for n, one in enumerate(at):
-            slope = derivative(case.truth, [one, mp.mpf(y)], (1, 0))
-            if slope is not None and not contains(float(slopes.low[n, 0]), float(slopes.high[n, 0]), slope, 1e-12):
-                yield f"{case.text} at {one}: the slope {slope} is not in {slopes.low[n]}..{slopes.high[n]}"
+            if not low["x"][n] < one < high["x"][n]:  # a kink at an end has two slopes
+                continue
+            slope, own = derivative(case.truth, [one, mp.mpf(y)], (1, 0)), slopes.row(n)
+            if slope is not None and not contains(float(own.low[0]), float(own.high[0]), slope, 1e-12):
+                yield f"{case.text} at {one}: the slope {slope} is not in {own}"
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(1, 20))])
