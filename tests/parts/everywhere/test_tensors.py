@@ -122,9 +122,9 @@ def _refuted(draw: random.Random) -> Iterator[str]:
     if "x" not in program.names:  # but in maximum, say
         return
     try:
-        most = draw.choice([1, 2, 5])
-        jet = TensorEvaluator(program, inputs, low, high, most).bounds()
-        slopes = gradients_of(program, inputs, low, high, most)["x"]
+        pieces = draw.choice([1, 2, 5])
+        jet = TensorEvaluator(program, inputs, low, high, pieces).bounds()
+        slopes = gradients_of(program, inputs, low, high, pieces)["x"]
     except NoRuleError:
         return
     least, most = hull(jet.value)
