@@ -16,7 +16,7 @@ from difflib import get_close_matches
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_field
+from gradcli.cli.questions_in_words import asked, is_field, is_of_sympy
 from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
 from gradcli.cli.respelled_values import (
     LABELLED,
@@ -32,6 +32,7 @@ from gradcli.cli.respelled_values import (
     symbolic_directions,
     values_in_order,
 )
+from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
@@ -71,6 +72,7 @@ def _commands(line: TypedLine) -> Iterator[Words]:
             yield (*instead, *rest)
         else:
             yield ("check", *rest[-3:])
+        return
     names = [name for name, command in all_commands().items() if command.section]
     small = first.lower()
     if small in (*names, *OTHER_NAMES):
@@ -222,8 +224,12 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         first, *others = line.variables
         yield (*line.words, "--in", f"{first}=-3..3", *(word for name in others for word in ("--at", f"{name}=1")))
     if line.command == "run" and line.unknown and line.others:
-        options = tuple(line.words[line.unknown[0] :])
-        yield (*line.words[: line.unknown[0]], "--", *options)
+        place, script = line.unknown[0], line.others[0]
+        if place > script:
+            yield (*line.words[:place], "--", *line.words[place:])
+        elif line.words[place].lstrip("-").replace("_", "-") not in _DEBUGGING:
+            yield (*line.put(place, 1), "--", line.words[place])
+        yield line.put(place, 1)
     if "a loss has one element" in said:
         for place in (n for n, option in line.values.items() if option == "--loss" and n not in line.flags):
             yield from (line.put(place, 1, f"{name}({line.words[place]})") for name in ("sum", "mean"))
@@ -236,9 +242,14 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield line.named(command)
     if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
         equation = re.fullmatch(r"\s*([^;=]+?)\s*={1,2}(?!=)\s*([^;]+?)\s*", line.text)
-        if equation is not None and not (equation[1].isidentifier() or " at " in line.text):
+        is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
+        if equation is not None and is_whole and not (equation[1].rstrip("'").isidentifier() or " at " in line.text):
             rest = line.put(line.others[0], 1, equation[1])[line.start :]
             yield ("check", *rest, "--claim", equation[2])
+
+
+_DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "find-nan", "check-nan", "autograd"])
+"""Options that ask `run` for what it does of itself."""
 
 
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -264,16 +275,25 @@ def _scripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     path = line.text.removeprefix("@")
     if "torch raises" in error.text.message:  # and so it would where the script is run
         return
-    if line.command == "run" or not (line.others and is_listed("running") and os.path.isfile(path)):
+    is_without_pass = "makes no backward pass" in error.text.message
+    if (line.command == "run" and not is_without_pass) or not (line.others and is_listed("running")):
+        return
+    called = re.fullmatch(r"(.+?\.(?:py|ipynb))::?([^\W\d]\w*)(?:\([^()]*\))?", path)
+    if called is not None and os.path.isfile(called[1]):
+        yield line.put(line.others[0], 1, f"{called[1]}::{called[2]}")
+    if not os.path.isfile(path):
         return
     if path.endswith((".py", ".pyw", ".ipynb")):
         with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
+            if is_of_sympy(text):
+                yield from map(tuple, asked(text))
+                return
             names, passes = re.findall(r"(?m)^def (\w+)", text), re.findall(r"(?m)^(\w+)\.backward\(\)", text)
             has_value = "--at" in line.flags.values()
             if passes and path.endswith(".py") and not has_value and line.command not in ("", DERIVATIVE):
                 yield line.put(line.others[0], 1, f"{path}::{passes[-1]}")
-            if re.search(r"\.backward\(|autograd\.grad\(", text) or not names:
+            if not is_without_pass and (re.search(r"\.backward\(|autograd\.grad\(", text) or not names):
                 yield ("run", path)
             yield from (line.put(line.others[0], 1, f"{path}::{name}") for name in names[:2] if has_value)
     else:
@@ -321,5 +341,6 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[Group[Words]]
     yield from spelled_values(line, error)
     are_options = any(re.match(r"-[A-Za-z]", line.words[n]) for n in line.others[1:])
     yield Group(_several_expressions(line), is_sure=not are_options)
+    yield Group(lines_of_hint(line, error))
     if error.place is None or error.place.source != "EXPR":
         yield from _texts(line, error)

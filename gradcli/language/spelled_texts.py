@@ -91,9 +91,13 @@ def _elements(text: str, error: GradcliError) -> Iterator[str]:
     word = text[slice(*error.place.span)]
     called = rf"(?<![\w.]){re.escape(word)}\("
     element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
-    is_known = word in (*FUNCTIONS, *CALLS, *OTHER_NAMES)
+    is_known = word in (*FUNCTIONS, *CALLS, *OTHER_NAMES, *_ELSEWHERE)
     if not is_known and len(element.findall(text)) == len(re.findall(called, text)):
         yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
+
+
+_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix".split())
+"""Functions from elsewhere that rows spell."""
 
 
 def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
@@ -115,7 +119,7 @@ def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
         yield same, ""
     elif (parted := juxtaposed_names.called_after(word)) is not None:
         yield parted
-    elif (len(word) == 1 and word not in juxtaposed_names.FUNCTIONS) or word in CONSTANTS:
+    elif (len(word) == 1 and word not in juxtaposed_names.FUNCTIONS and word not in "ΣΠ∑∏") or word in CONSTANTS:
         yield f"{word}*", ""
     else:
         yield from (

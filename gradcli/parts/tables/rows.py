@@ -33,7 +33,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
         InputError: The suffix says nothing.
     """
     name = path.lower()
-    form = given or ("csv" if path == "-" else _format_of_suffix(name))
+    form = given or ("csv" if path in ("-", "/dev/stdin") else _format_of_suffix(name))
     is_text = os.path.splitext(name.removesuffix(".gz"))[1] in TEXT_SUFFIXES
     form = form or ("csv" if is_text and option == "--points-format" else None)
     if name.endswith(".gz") and form in ("npy", "npz", "parquet"):
@@ -42,6 +42,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     if form is None:
         others = ".gz may follow that of a text"
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
+        hint = f"standard input is - here, and {option} jsonl, or npy, says its format" if path == "@-" else hint
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
 
