@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Generic, NamedTuple, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-    from typing import TypeVar
 
     from gradcli.errors import GradcliError
 
-    _Spelled = TypeVar("_Spelled", bound=Hashable)
+_Spelled = TypeVar("_Spelled", bound="Hashable")
 
 _IS_TRIAL: ContextVar[bool] = ContextVar("is_trial", default=False)
+_IS_MEANT: ContextVar[bool] = ContextVar("is_meant", default=False)
 
 MOST_STEPS = 3
 """Most changes that lead from what was typed to what may be meant."""
@@ -30,6 +31,35 @@ MOST_SHOWN = 2
 """Most spellings of one hint."""
 
 
+class Group(NamedTuple, Generic[_Spelled]):
+    """Spellings of one kind.
+
+    Attributes:
+        spelled: The spellings.
+        is_sure: Whether each says what was typed, only in other signs, so that one that can be read may be answered.
+    """
+
+    spelled: Iterable[_Spelled]
+    is_sure: bool = False
+
+
+class Found(NamedTuple, Generic[_Spelled]):
+    """Spellings that can be read.
+
+    Attributes:
+        spelled: The spellings, at most `MOST_SHOWN`; none where none is found.
+        is_sure: Whether there is one, and each change that led to it only puts other signs.
+    """
+
+    spelled: Sequence[_Spelled] = ()
+    is_sure: bool = False
+
+    @property
+    def meant(self) -> _Spelled | None:
+        """The spelling that is meant beyond doubt; None where there is none."""
+        return self.spelled[0] if self.is_sure else None
+
+
 class ReadError(BaseException):
     """The end of a trial: everything was read.  No error, so that nothing on the way takes it for one."""
 
@@ -37,6 +67,21 @@ class ReadError(BaseException):
 def is_on() -> bool:
     """Tell whether a trial is on."""
     return _IS_TRIAL.get()
+
+
+def has_hints() -> bool:
+    """Tell whether an error is to have the spellings that may be meant: in no trial, and of nothing that is meant."""
+    return not (_IS_TRIAL.get() or _IS_MEANT.get())
+
+
+@contextmanager
+def without_hints() -> Iterator[None]:
+    """Read what is meant by something else within a block, in place of which nothing else is meant again."""
+    token = _IS_MEANT.set(True)
+    try:
+        yield
+    finally:
+        _IS_MEANT.reset(token)
 
 
 def end() -> None:
@@ -67,9 +112,9 @@ def _of(error: GradcliError) -> tuple[str, str]:
 def spellings(
     typed: _Spelled,
     error: GradcliError,
-    respell: Callable[[_Spelled, GradcliError], Iterable[Iterable[_Spelled]]],
+    respell: Callable[[_Spelled, GradcliError], Iterable[Group[_Spelled]]],
     read: Callable[[_Spelled], GradcliError | None],
-) -> Sequence[_Spelled]:
+) -> Found[_Spelled]:
     """Search for what may be meant by something that cannot be read, with as few changes as possible.
 
     Args:
@@ -79,20 +124,21 @@ def spellings(
         read: Tries to read a spelling; None if that is possible, else the error.
 
     Returns:
-        Those of the first group in which some can be read, at most `MOST_SHOWN`; none where none is found.
+        Those of the first group in which some can be read.
 
     >>> from gradcli.errors import GradcliError
     >>> def read(text): return None if text.isupper() else GradcliError(f"'{text}' is small")
-    >>> spellings("ab", GradcliError("'ab' is small"), lambda text, error: [[text[::-1]], [text.upper()]], read)
-    ['AB']
+    >>> small = GradcliError("'ab' is small")
+    >>> spellings("ab", small, lambda text, error: [Group([text[::-1]]), Group([text.upper()], is_sure=True)], read)
+    Found(spelled=['AB'], is_sure=True)
     """
-    seen, layer = {typed}, [(typed, error)]
+    seen, layer = {typed}, [(typed, error, True)]
     for _ in range(MOST_STEPS):
-        following: list[tuple[_Spelled, GradcliError]] = []
-        for spelled, why in layer:
+        following: list[tuple[_Spelled, GradcliError, bool]] = []
+        for spelled, why, is_sure in layer:
             for group in respell(spelled, why):
                 found: list[_Spelled] = []
-                for other in group:
+                for other in group.spelled:
                     if other in seen or len(seen) > MOST_TRIED:
                         continue
                     seen.add(other)
@@ -100,8 +146,8 @@ def spellings(
                     if failure is None:
                         found.append(other)
                     elif _of(failure) != _of(why):
-                        following.append((other, failure))
+                        following.append((other, failure, is_sure and group.is_sure))
                 if found:
-                    return found[:MOST_SHOWN]
+                    return Found(found[:MOST_SHOWN], is_sure and group.is_sure and len(found) == 1)
         layer = following
-    return []
+    return Found()

@@ -38,21 +38,24 @@ NO_PAGER = "--no-pager"
 """Option that may stand before a command as well, as in git."""
 
 
-def run(arguments: list[str]) -> int:
-    """Run a command line; every error becomes a message on stderr and an exit code here."""
+def run(arguments: list[str], read_as: str = "") -> int:
+    """Run a command line; every error becomes a message on stderr and an exit code here.
+
+    Args:
+        arguments: Its words.
+        read_as: What it is, where it is answered in the place of another one, which cannot be read.
+    """
     sys.excepthook = _report_bug
     try:
         if COMPLETE in os.environ:
             return _complete()
         with waiting(arguments):
             answer = answer_words(arguments)
-        if callable(answer):
-            return answer()
-        return answer if isinstance(answer, int) else write(answer, _shower(arguments))
+        return _finished(answer, arguments, read_as)
     except GradcliError as error:
-        return _report(error, arguments)
+        return _report(error, arguments, read_as)
     except click.exceptions.UsageError as error:
-        return _report(UsageError(message(error), hint=where_help_is(error)), arguments)
+        return _report(UsageError(message(error), hint=where_help_is(error)), arguments, read_as)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:
@@ -61,9 +64,10 @@ def run(arguments: list[str]) -> int:
         too_large = out_of_memory(error)
         if too_large is None:
             raise
-        return _report(too_large, arguments)
+        return _report(too_large, arguments, read_as)
     except OSError as error:
-        return _report(OutputError(f"the output could not be written: {error.strerror or error}"), arguments)
+        refused = OutputError(f"the output could not be written: {error.strerror or error}")
+        return _report(refused, arguments, read_as)
 
 
 def _complete() -> int:
@@ -164,10 +168,25 @@ def _shower(arguments: Sequence[str]) -> Callable[[Iterable[str]], None]:
     return partial(console.show_paged, pager=program) if program else send
 
 
-def _report(error: GradcliError, arguments: list[str]) -> int:
-    from gradcli.cli.tried_hints import advise  # what a command line without mistakes does not need
+def _finished(answer: Output | Page | Stream | str | int, arguments: Sequence[str], read_as: str) -> int:
+    """Write an answer, if it has not been written, with a remark on what it is the answer of; return the exit code."""
+    if isinstance(answer, Output) and read_as:
+        answer = answer.with_remark(read_as)
+    code = answer() if callable(answer) else answer if isinstance(answer, int) else write(answer, _shower(arguments))
+    if read_as and not isinstance(answer, Output) and "--quiet" not in arguments:
+        remark(f"note: {read_as}\n", typed_color(arguments))
+    return code
 
-    advise(error, arguments, answer_words)
+
+def _report(error: GradcliError, arguments: list[str], read_as: str) -> int:
+    """Answer the command line that is meant beyond doubt; where there is none, report the error."""
+    from gradcli.cli.tried_hints import advise, command_line  # what a command line without mistakes does not need
+
+    meant = None if read_as else advise(error, arguments, answer_words)
+    if meant is not None:
+        return run([*meant], f"read as {command_line(meant)}")
+    if read_as:
+        remark(f"note: {read_as}\n", typed_color(arguments))
     if wants_json(arguments):
         from gradcli.report.render.json import render_error
 

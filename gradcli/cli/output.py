@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,12 @@ class Output:
     options: OutputOptions
     passed: bool = True
     note: str = ""
+
+    def with_remark(self, told: str) -> Output:
+        """Return the same with one more remark: among those of the answer, or where it can have none, next to it."""
+        if "warnings" in {field.name for field in fields(self.answer)}:
+            return replace(self, answer=replace(self.answer, warnings=(told, *self.answer.warnings)))
+        return replace(self, note="; ".join(filter(None, (told, self.note))))
 
 
 _WITHOUT_VERDICT = ("plain", "csv")

@@ -276,6 +276,11 @@ def _field(text: str) -> re.Match[str] | None:
     return found if found is not None and not is_quotient and is_balanced(found["function"]) else None
 
 
+def is_field(text: str) -> bool:
+    """Tell whether a text asks for sums of derivatives, of which the answer gives the terms: `laplacian(x^2)`."""
+    return _field(text) is not None
+
+
 def _of_operators(text: str) -> Iterator[list[str]]:
     """Generate what a method of SymPy's asks, and an operator of vector analysis.
 

@@ -20,7 +20,7 @@ from gradcli.cli.respelling import WITHOUT_V, respelled_lines
 from gradcli.cli.typed_line import Words
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, UsageError
-from gradcli.language.spellings import is_form, page_for
+from gradcli.language.spelled_texts import is_form, is_script, page_for
 
 LONGEST_TRIED = 2_000
 """Characters of a command line up to which others are tried."""
@@ -48,23 +48,28 @@ def error_of(words: Words, run: Callable[[Sequence[str]], object]) -> GradcliErr
     return None
 
 
-def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[str]], object]) -> None:
+def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[str]], object]) -> Words | None:
     """Give an error the command lines that may be meant and can be read as its hint.
 
     Args:
         error: The error of the command line.
         words: Its words after `gradcli`.
         run: Runs a command line.
+
+    Returns:
+        The command line that is meant beyond doubt, which may be answered; None where there is none.
     """
     typed = tuple(words)
     if error.exit_code != 2 or WITHOUT_V in error.text.message or not _may_be_respelled(typed, error):
-        return
+        return None
     found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
-    lines = [command_line(words) for words in found]
+    lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
         error.advise(f"write {', or '.join(lines)}")
-    elif is_form(error.text.hint) and not isinstance(error, CodeError):
+        return None if is_script(error, " ".join(typed)) else found.meant
+    if is_form(error.text.hint) and not isinstance(error, CodeError):
         error.advise(page_for(error))
+    return None
 
 
 def _may_be_respelled(words: Words, error: GradcliError) -> bool:

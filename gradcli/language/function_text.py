@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Protocol
 
+from gradcli import trial
 from gradcli.arrays import AnyArray
 from gradcli.errors import GradcliError, UncalledFunctionError, UnknownFactorError
 from gradcli.language.lower.context import Ask, Known
@@ -44,17 +45,35 @@ def read_whole(text: str, readers: Sequence[TextReader] = (), ask: Ask | None = 
             return replace(found, uncalled=uncalled)
         except (UncalledFunctionError, UnknownFactorError) as error:
             if error.name in uncalled:
-                advise(error, text, readers, ask)
-                raise
+                return _as_meant(error, text, readers, ask)
             uncalled[error.name] = error
         except GradcliError as error:  # the cause may be a name that was taken for a variable
-            cause = next(iter(uncalled.values()), error)
-            advise(cause, text, readers, ask)
-            raise cause from None
+            return _as_meant(next(iter(uncalled.values()), error), text, readers, ask)
 
 
-def advise(error: GradcliError, text: str, readers: Sequence[TextReader], ask: Ask | None) -> None:
-    """Give an error the spellings of its text that can be read, in which no name lacks its arguments."""
+def _as_meant(error: GradcliError, text: str, readers: Sequence[TextReader], ask: Ask | None) -> Snippet:
+    """Read the one spelling of a text that is meant beyond doubt.
+
+    Raises:
+        GradcliError: There is none; the error itself, with a hint.
+    """
+    meant = advise(error, text, readers, ask)
+    if meant is None:
+        raise error from None
+    try:
+        with trial.without_hints():
+            found = read_whole(meant, readers, ask)
+    except GradcliError:
+        raise error from None
+    return found.read_like(replace(found, read_as=meant, told=f"{text.strip()} is read as {meant}"))
+
+
+def advise(error: GradcliError, text: str, readers: Sequence[TextReader], ask: Ask | None) -> str | None:
+    """Give an error the spellings of its text that can be read, in which no name lacks its arguments.
+
+    Returns:
+        The spelling that is meant beyond doubt, if there is one.
+    """
 
     def tried(text: str) -> Snippet:
         found = read_whole(text, readers, ask)
@@ -62,9 +81,9 @@ def advise(error: GradcliError, text: str, readers: Sequence[TextReader], ask: A
             raise one
         return found
 
-    from gradcli.language import spellings  # patterns that a text without mistakes does not need
+    from gradcli.language import spelled_texts  # patterns that a text without mistakes does not need
 
-    spellings.advise(error, text, tried)
+    return spelled_texts.advise(error, text, tried)
 
 
 def read(

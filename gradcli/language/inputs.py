@@ -59,7 +59,8 @@ def _read_text(text: str, source: str) -> Array:
     try:
         return _read_value_text(text, source)
     except GradcliError as error:
-        from gradcli.language.spellings import VALUES, advise  # patterns that a value without mistakes does not need
+        from gradcli.language.spelled_texts import advise  # patterns that a value without mistakes does not need
+        from gradcli.language.spellings import VALUES
 
         advise(error, text, lambda spelled: _read_value_text(spelled, source), VALUES)
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gradcli.arrays import Array
@@ -80,6 +80,8 @@ class Snippet:
         frees_graph: All passes as torch meets them, if one is followed by another and is not asked to keep its graph.
         uncalled: The errors of variables with names of functions, which are variables only where they have a value.
         has_row: Whether the passes are of several outputs, which stand in a row as the one output here.
+        read_as: The spelling that was read in the place of the text; empty where the text itself was read.
+        told: The remark on that.
     """
 
     program: Program
@@ -92,6 +94,15 @@ class Snippet:
     frees_graph: Replay | None = None
     uncalled: Mapping[str, GradcliError] = field(default_factory=dict)
     has_row: bool = False
+    read_as: str = ""
+    told: str = ""
+
+    def read_like(self, other: Snippet) -> Snippet:
+        """Return the snippet with what is told of another reading of its text."""
+        if not other.told or self.told:
+            return self
+        program = replace(self.program, warnings=(other.told, *self.program.warnings))
+        return replace(self, program=program, read_as=other.read_as, told=other.told)
 
     @property
     def starts_anew(self) -> bool:

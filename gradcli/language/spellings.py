@@ -7,24 +7,13 @@ is read before anybody sees it (`gradcli.trial`).
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
-from gradcli import trial
-from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
-from gradcli.language import ops
-from gradcli.language.text import hints
-
-LONGEST = 400
-"""Characters of a text up to which other spellings of it are tried."""
-
-LONGEST_SHOWN = 200
-"""Characters of a spelling that is shown whole."""
+from gradcli.language.rewriting import binomial, factorial, functional, inside, integers, right_sides, root, summed
 
 
 @dataclass(frozen=True)
@@ -34,10 +23,12 @@ class Spelling:
     Attributes:
         found: What is written elsewhere.
         instead: What may be meant, each a template of `re`, or a function of the match.
+        is_sure: Whether it says the same in other signs; else it is one of several things that may be meant.
     """
 
     found: re.Pattern[str]
     instead: tuple[str | Callable[[re.Match[str]], str], ...]
+    is_sure: bool = True
 
     def respelled(self, text: str) -> Iterator[str]:
         """Generate the texts that have something else in its place."""
@@ -49,13 +40,16 @@ def _row(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling
     return Spelling(re.compile(found, re.DOTALL), instead)
 
 
+def _guess(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
+    return Spelling(re.compile(found, re.DOTALL), instead, is_sure=False)
+
+
 _INVERSES = {name: f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
-_OF_RECIPROCALS = dict(zip(("cot", "sec", "csc"), ("atan", "acos", "asin"), strict=True))
-_ELEMENTARY = "arc(?:sin|cos|tan)h?|a?(?:sin|cos|tan)h?|sec|csc|cot|exp|log|ln|sqrt"
-_ARGUMENT = r"(?P<argument>\((?:[^()]|\([^()]*\))*\)|[^\W\d]\w*|\d[\d.]*[^\W\d]?\w*)"
+_ELEMENTARY = "arc(?:sin|cos|tan)h?|a?(?:sin|cos|tan)h?|sech?|csch?|coth?|exp|log|ln|sqrt"
+ARGUMENT = r"(?P<argument>\((?:[^()]|\([^()]*\))*\)|[^\W\d]\w*|\d[\d.]*[^\W\d]?\w*)"
 _BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 
-_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     name: tuple(instead.split())
     for names, instead in (
         ("tg tang", "tan"),
@@ -75,24 +69,79 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
         ("frob", "norm"),
         ("average avg", "mean"),
         ("eig eigvals eigenvalues", "eigvalsh"),
+        ("dabs iabs", "abs"),
+        ("dsqrt", "sqrt"),
+        ("dexp", "exp"),
+        ("dlog alog", "log"),
+        ("dlog10 alog10", "log10"),
+        ("dsin", "sin"),
+        ("dcos", "cos"),
+        ("dtan", "tan"),
+        ("datan", "atan"),
+        ("datan2", "atan2"),
+        ("dtanh", "tanh"),
+        ("lb ld", "log2"),
+        ("logistic", "sigmoid"),
+        ("lngamma lnGamma", "lgamma"),
+        ("cosecant", "csc"),
+        ("secant", "sec"),
+        ("cotangent", "cot"),
+        ("recip inv_pos", "reciprocal"),
+        ("lse log_sum_exp", "logsumexp"),
+        ("sqr", "square"),
+        ("probit", "ndtri"),
+        ("vecnorm", "norm"),
+        ("huber", "huber_loss"),
     )
     for name in names.split()
 }
 """Names that functions have elsewhere."""
 
-_CALLS: Mapping[str, str] = {
+CALLS: Mapping[str, str] = {
     "gamma": "exp(lgamma({0}))",
     "Gamma": "exp(lgamma({0}))",
     "Γ": "exp(lgamma({0}))",
     "factorial": "exp(lgamma({0} + 1))",
     "Heaviside": "where({0} > 0, 1, 0)",
     "step": "where({0} > 0, 1, 0)",
-    "logspace": "(10**linspace({0}))",
+    "logspace": "(10**linspace({all}))",
+    "exp10": "10**({0})",
+    "pow10": "10**({0})",
+    "sinpi": "sin(pi*({0}))",
+    "cospi": "cos(pi*({0}))",
+    "cube": "({0})**3",
+    "trigamma": "polygamma(1, {0})",
+    "sum_squares": "sum(({0})**2)",
+    "sumsq": "sum(({0})**2)",
+    "versin": "(1 - cos({0}))",
+    "hav": "sin(({0})/2)**2",
+    "haversin": "sin(({0})/2)**2",
+    "normpdf": "(exp(-({0})**2/2)/sqrt(2*pi))",
+    "betaln": "(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
+    "beta": "exp(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
+    "nchoosek": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
+    "binom": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
+    "comb": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
+    "binomial": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
+    **{
+        f"{sign}{one}": f"{inverse}(1/({{0}}))"
+        for sign in ("a", "arc")
+        for one, inverse in (
+            ("cot", "atan"),
+            ("sec", "acos"),
+            ("csc", "asin"),
+            ("coth", "atanh"),
+            ("sech", "acosh"),
+            ("csch", "asinh"),
+        )
+    },
+    **dict.fromkeys(("lambda_max", "λ_max", "eigmax", "lambdamax", "max_eig"), "eigvalsh({0})[-1]"),
+    **dict.fromkeys(("lambda_min", "λ_min", "eigmin", "lambdamin", "min_eig"), "eigvalsh({0})[0]"),
     "sind": "sin(pi/180*({0}))",
     "cosd": "cos(pi/180*({0}))",
     "tand": "tan(pi/180*({0}))",
-    "gammainc": "(1 - gammaincc({0}))",
-    "igamma": "(1 - gammaincc({0}))",
+    "gammainc": "(1 - gammaincc({all}))",
+    "igamma": "(1 - gammaincc({all}))",
     "t": "({0}).T",
     **dict.fromkeys(("opnorm", "spectral_norm"), "matrix_norm({0}, 2)"),
     **dict.fromkeys(("lambda_max", "eigmax", "max_eigenvalue", "largest_eigenvalue"), "eigvalsh({0})[-1]"),
@@ -102,22 +151,30 @@ _CALLS: Mapping[str, str] = {
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 
 
+DOUBTFUL = frozenset(
+    "argmax argmin eig eigvals eigenvalues phi Phi l2 L2 norm_2 gamma Gamma Γ factorial Heaviside step gammainc igamma "
+    "sigma lg huber beta nchoosek binom comb binomial lambda_max λ_max eigmax lambdamax max_eig lambda_min λ_min "
+    "eigmin lambdamin min_eig".split()
+)
+"""Names of these whose meaning is near only, depends on who writes, or holds for some arguments."""
+
+
 def _normal(signs: str) -> str:
     return unicodedata.normalize("NFKC", signs).replace("⁄", "/").replace("−", "-")
 
 
-def _inside(argument: str) -> str:
-    """Return an argument without the parentheses around all of it."""
-    return argument[1:-1] if argument.startswith("(") else argument
-
-
 def _power(found: re.Match[str]) -> str:
-    return f"{found['name']}({_inside(found['argument'])})**{_normal(found['power'])}"
+    return f"{found['name']}({inside(found['argument'])})**{_normal(found['power'])}"
+
+
+_OF_RECIPROCAL = {"cot": "atan", "sec": "acos", "csc": "asin"}
 
 
 def _inverse(found: re.Match[str]) -> str:
-    name, inside = found["name"], _inside(found["argument"])
-    return f"{_OF_RECIPROCALS[name]}(1/({inside}))" if name in _OF_RECIPROCALS else f"{_INVERSES[name]}({inside})"
+    name = found["name"]
+    if name in _OF_RECIPROCAL:
+        return f"{_OF_RECIPROCAL[name]}(1/({inside(found['argument'])}))"
+    return f"{_INVERSES.get(name, name)}({inside(found['argument'])})"
 
 
 def _mathematica(found: re.Match[str]) -> str:
@@ -225,22 +282,58 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
     _row(r"\frac" + _BRACED + _BRACED, r"((\1)/(\2))"),  # where a shell has read \f
     _row(
+        r"(?<![\w.])(?P<name>[Ss]um|nsum|[Pp]rod(?:uct)?)[(\[](?P<body>[^;]+),\s*[({]?\s*(?P<index>[^\W\d]\w*)\s*,\s*"
+        r"(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?\s*[)\]](?:\.doit\(\)|\.evalf\(\))?",
+        summed,
+    ),
+    _row(
+        r"\\(?P<name>sum|prod)\s*_\s*\{\s*(?P<index>[^\W\d]\w*)\s*=\s*(?P<first>\d+)\s*\}\s*\^\s*\{?(?P<last>\d+)\}?"
+        r"\s*(?P<body>(?:\\[dt]?frac\s*\{[^{}]*\}\{[^{}]*\}|[^\s+\-=])+)\s*$",
+        summed,
+    ),
+    _row(
+        r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole
+    ),
+    _row(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
+    _row(
+        r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
+        r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
+        functional,
+    ),
+    _row(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+):(\d+)", integers),
+    _row(
+        r"^\s*(?:(?:[^\W\d]\w*\s*(?:['′\u0307])|\\dot\s*\{?\s*[^\W\d]\w*\s*\}?|d[^\W\d]\w*\s*/\s*dt)\s*=(?!=)[^=;,]+"
+        r"(?:[;,]\s*|$)){2,}\s*$",
+        right_sides,
+    ),
+    _row(r"(?<![\w.])(?:jnp|jax\.numpy|cp|cupy|autograd\.numpy|anp)\s*\.\s*(?=[a-z])", "np."),
+    _row(
+        r"(?<![\w.])(?:jax\.nn|jnn)\s*\.\s*(?=(?:relu|sigmoid|softplus|tanh|silu|elu|log_sigmoid|softmax|log_softmax)\b)",
+        "F.",
+    ),
+    _row(r"(?<![\w.])jax\.scipy\.", "scipy."),
+    _row(
+        rf"(?<![\w.])(?:Math|cmath|std|tf\.math|tf|numpy\.lib\.scimath|mp|mpmath)\s*(?:\.|::)\s*(?=(?:{_ELEMENTARY}|abs|pow)\b)",
+        "math.",
+    ),
+    _row(r"(?<![\w.])d?sign\(((?:[^(),]|\([^()]*\))+,(?:[^(),]|\([^()]*\))+)\)", r"copysign(\1)"),
+    _guess(
         r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
         _indexed,
     ),
     _row(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
-    _row(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
-    _row(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
+    _guess(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
+    _guess(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
     _row(
-        rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{_ARGUMENT}",
+        rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{ARGUMENT}",
         _inverse,
         r"1/\g<name>\g<argument>",
     ),
-    _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{_ARGUMENT}", _power),
-    _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{_ARGUMENT}", _power),
+    _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{ARGUMENT}", _power),
+    _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
     _row(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
     _row(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
-    _row(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
+    _guess(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
     _row(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
     _row(
         r"^\s*if\s+(?P<if>.+?)\s*(?:then|:)\s*(?P<a>.+?)\s*;?\s*else\s*:?\s*(?P<b>.+?)\s*$",
@@ -250,51 +343,52 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"^\s*(?:\w+\s*=\s*)?(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?([^;]+?)\}?\s*;?\s*$", r"\1"),
     _row(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
     _row(r"^\s*return\s+(.+)$", r"\1"),
-    _row(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
-    _row(r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+)\s*=(?!=)\s*(.+)$", r"\1"),
-    _row(r"(?<![\w.])dot\(", "matmul("),
-    _row(r"\.dot\(", ".matmul("),
+    _guess(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
+    _guess(r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+)\s*=(?!=)\s*(.+)$", r"\1"),
+    _guess(r"(?<![\w.])dot\(", "matmul("),
+    _guess(r"\.dot\(", ".matmul("),
     _row(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
     _row("[“”„‟‘’‚«»`]", ""),
     _row("[−–—‐‑]", "-"),
     _row(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", _pieces),
     _row(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
-    _row(r"\b(masked_fill\(|where\()\s*([^\W\d]\w*)\s*,", r"\1\2 > 0,"),
     _row(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", _squares),
-    _row(rf"\b(?:nchoosek|binom|binomial|comb|choose)\({_PLAIN},{_PLAIN}\)", _CHOOSE),
-    _row(rf"\bsign\({_PLAIN},{_PLAIN}\)", r"copysign(\1, \2)"),
-    _row(r"\bin\s+(\d+):(\d+)", lambda found: f"in range({found[1]}, {int(found[2]) + 1})"),
-    _row(rf"\bzeta\({_PLAIN}\)", r"zeta(\1, 1)"),
     _row(
         r"\b(?:[sS]um|summation)[(\[](?P<body>.+?),\s*[({]?\s*(?P<index>[a-z])\s*,\s*(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?[)\]]",
         _indexed,
     ),
     _row(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
-    _row(rf"\b(?:nthroot|surd|root)\({_PLAIN},\s*3\s*\)", r"cbrt(\1)"),
-    _row(rf"\b(?:nthroot|surd|root)\({_PLAIN},\s*(\d*[02468])\s*\)", r"(\1)**(1/\2)"),
-    _row(rf"\b(?:nthroot|surd|root)\({_PLAIN},\s*(\d+)\s*\)", r"sign(\1)*abs(\1)**(1/\2)"),
-    _row(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
+    _guess(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
     _row(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
     _row(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
     _row(r"\s+mod\s+", " % "),
     _row(r"&&", "&"),
     _row(r"\|\|", "|"),
     _row(r"===?", "=="),
-    _row(r"=>", ">="),
-    _row(r"=<", "<="),
+    _guess(r"=>", ">="),
+    _guess(r"=<", "<="),
     _row(r"<>|!==", "!="),
     _row(r":=", "="),
-    _row(r"≈", "="),
-    _row(r"∛\s*" + _ARGUMENT, r"cbrt(\g<argument>)"),
+    _guess(r"≈", "="),
+    _row(r"\\sqrt\s*\[\s*3\s*\]\s*" + _BRACED, r"cbrt(\1)"),
+    _row(r"\\sqrt\s*\[\s*(\d+)\s*\]\s*" + _BRACED, r"((\2)^(1/\1))"),
+    _row(r"∛\s*" + ARGUMENT, r"cbrt(\g<argument>)"),
     _row(r"\b0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b", lambda found: str(int(found[0], 0))),
     _row(r"(\d[\d.]*|[^\W\d]\w*|\([^()]*\))\s*(?:°|degrees?\b|deg\b)", r"(\1*pi/180)"),
     _row(r"(\d[\d.]*)\s*(?:radians?|rad)\b", r"\1"),
-    _row(r"([^\W\d]\w*|\d+|\([^()]*\))!(?!=)", r"exp(lgamma(\1 + 1))"),
     _row(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
-    _row(r"(?<=\d),(?=\d)", "."),
-    _row(r"(?<=\d)[’' _](?=\d{3})", ""),
+    _guess(r"(?<=\d),(?=\d)", "."),
+    _guess(r"(?<=\d)[’' _](?=\d{3})", ""),
+    _row(r"([^\W\d]\w*|\d+|\([^()]*\))!(?![=!])", factorial),
+    _row(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
+    _row(
+        r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial)[(\[]\s*(\d+)\s*,"
+        r"\s*(\d+)\s*[)\]]",
+        binomial,
+    ),
+    _row(r"\\[dt]?binom\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", binomial),
     _row(r"\be\s*\^\s*(?=[-+({\w])", "E^"),
-    _row(r"(?<=\d)\s*%", "/100"),
+    _guess(r"(?<=\d)\s*%", "/100"),
     _row(r"[½⅓⅔¼¾]", lambda found: f"({_plain(found)})"),
     _row(r"[\u2070-\u207f\u2080-\u2089\uff00-\uffef\u00a0\u2000-\u200a]", _plain),
     _row(r"[\u200b-\u200f\ufeff]", ""),
@@ -307,13 +401,13 @@ TEXTS: tuple[Spelling, ...] = (
 
 VALUES: tuple[Spelling, ...] = (
     _row(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
-    _row(r"^\s*\[?(?P<rows>[^;\[\]]*[^;\[\]\s][\s,]+[^;\[\]]*(?:;[^;\[\]]+)+)\]?\s*$", _matrix),
+    _guess(r"^\s*\[?(?P<rows>[^;\[\]]*[^;\[\]\s][\s,]+[^;\[\]]*(?:;[^;\[\]]+)+)\]?\s*$", _matrix),
     _row(
         r"^\s*(?P<all>[-+]?\d{1,3}(?:,\d{3})+)\s*$",
         lambda found: found["all"].replace(",", ""),
         lambda found: re.sub(r",0+(?=\d)", ",", found["all"]),
     ),
-    _row(r"[|;]", ","),
+    _guess(r"[|;]", ","),
     _row(r"^\s*(\S+(?:\s+\S+)*)\s*$", lambda found: re.sub(r"[\s,]+", ",", found[1])),
     _row(r"(?<![\w.])e(?![\w.(])", "E"),
     _row(r"(?i)\b(nan|inf)(?:inity)?\b", lambda found: found[1].lower()),
@@ -322,170 +416,22 @@ VALUES: tuple[Spelling, ...] = (
     _row(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
     _row(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
     _row(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \3, \2)"),
-    _row(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
+    _guess(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
     _row(r"\b(?:x?range)\(", "arange("),
     _row(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
     _row(r"(?<=[\d.])[dD]([-+]?\d+)\b", r"e\1"),
     _row(r"(?<=\d)[fFdDlL]\b", ""),
-    _row(r"(?<=\d)\s*%", "/100"),
-    _row(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
+    _guess(r"(?<=\d)\s*%", "/100"),
+    _guess(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
     _row(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _row(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
-    _row(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
-    _row(r"\bone\b(?!\()", "ones"),
+    _guess(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
+    _guess(r"\bone\b(?!\()", "ones"),
     _row(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
     _row("[−–—‐‑]", "-"),
     _row("[“”„‟‘’‚«»`\"']", ""),
-    _row(r"(?<=\d)[’' _](?=\d{3})", ""),
-    _row(r",(?:\s*,)+", ","),
-    _row(r"^\s*,|,\s*$", ""),
+    _guess(r"(?<=\d)[’' _](?=\d{3})", ""),
+    _guess(r",(?:\s*,)+", ","),
+    _guess(r"^\s*,|,\s*$", ""),
 )
 """Spellings of values."""
-
-
-def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS) -> Iterator[Iterator[str]]:
-    """Generate other spellings of a text, by what is wrong with it and by the rows of a table, a group each."""
-    if rows is TEXTS:
-        yield _elements(text, error)
-        yield _by_error(text, error)
-    for row in rows:
-        yield row.respelled(text)
-    yield _closed(text)
-
-
-def _by_error(text: str, error: GradcliError) -> Iterator[str]:
-    """Generate spellings of the word that an error is at."""
-    if error.place is None or error.place.text != text:
-        return
-    span = error.place.span
-    word = text[span.start : span.stop]
-    argument = re.compile(r"\s+" + _ARGUMENT).match(text, span.stop)
-    if isinstance(error, UncalledFunctionError) and argument is not None:
-        yield _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
-    for other, closing in _names_for(word, error):
-        if not closing:
-            called = r"(?=\s*\()" if isinstance(error, UnknownFunctionError) else ""
-            before = r"(?<!\w)" if called else r"(?<![\w.])"
-            yield re.sub(rf"{before}{re.escape(word)}(?!\w){called}", other, text)
-            continue
-        stop = _closing(text, span.stop)
-        yield _replaced(text, Span(span.start, stop), other + text[span.stop : stop] + closing)
-    if (form := _CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
-        stop = _closing(text, span.stop)
-        yield _replaced(text, Span(span.start, stop + 1), form.format(text[span.stop + 1 : stop]))
-    if "is never closed" not in error.text.message and word in (")", "]", "}"):
-        yield _replaced(text, span, "")
-
-
-def _elements(text: str, error: GradcliError) -> Iterator[str]:
-    """Generate `x[0]^2` for `x(1)^2`, an element that is counted from 1, if all calls of an unknown name look so."""
-    if not isinstance(error, UnknownFunctionError) or error.place is None or error.place.text != text:
-        return
-    from gradcli.language.lower.juxtaposed_names import FUNCTIONS
-
-    word = text[slice(*error.place.span)]
-    called = rf"(?<![\w.]){re.escape(word)}\("
-    element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
-    is_function = word in FUNCTIONS or word in _ELSEWHERE
-    if not is_function and len(element.findall(text)) == len(re.findall(called, text)):
-        yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
-
-
-_ELSEWHERE = frozenset("nchoosek binom binomial comb choose nthroot surd root mod rem fix".split())
-"""Functions from elsewhere that rows spell."""
-
-
-def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
-    """Generate what may be meant by a name that is not known, with what then stands after its argument."""
-    if not word.isidentifier():
-        return
-    from gradcli.language.lower import juxtaposed_names  # SymPy is imported once a text was read
-    from gradcli.language.program.wengert import CONSTANTS
-
-    yield from ((name, "") for name in _OTHER_NAMES.get(word, ()))
-    if word in (*_OTHER_NAMES, *_CALLS, *hints.FACTS):
-        return
-    if not isinstance(error, UnknownFunctionError):
-        parts = juxtaposed_names.apart(word)
-        yield from [] if parts is None else [(parts, "")]
-        return
-    plain = {known.replace("_", ""): known for known in ops.names()}
-    if (same := plain.get(word.lower().replace("_", ""))) is not None:  # MSELoss, ReLU
-        yield same, ""
-    elif (parted := juxtaposed_names.called_after(word)) is not None:
-        yield parted
-    elif (len(word) == 1 and word not in juxtaposed_names.FUNCTIONS and word not in "ΣΠ∑∏") or word in CONSTANTS:
-        yield f"{word}*", ""
-    else:
-        yield from (
-            (name, "") for name in difflib.get_close_matches(word, list(ops.names()), 1, 0.72 if len(word) > 5 else 0.8)
-        )
-
-
-def _replaced(text: str, span: Span, other: str) -> str:
-    return text[: span.start] + other + text[span.stop :]
-
-
-def _closing(text: str, opening: int) -> int:
-    """Return the place of the parenthesis that closes one, or the end of the text."""
-    depth = 0
-    for n in range(opening, len(text)):
-        depth += (text[n] in "([{") - (text[n] in ")]}")
-        if depth == 0:
-            return n
-    return len(text)
-
-
-def _closed(text: str) -> Iterator[str]:
-    """Close the brackets that are open at the end."""
-    pairs, left = {"(": ")", "[": "]", "{": "}"}, list[str]()
-    for sign in text:
-        if sign in pairs:
-            left.append(pairs[sign])
-        elif left and sign == left[-1]:
-            left.pop()
-    if left:
-        yield text + "".join(reversed(left))
-
-
-PAGE = "gradcli guide language shows what is read"
-"""Hint at the page that says what is expected, where no spelling is known."""
-
-
-def page_for(error: GradcliError) -> str | None:
-    """Return the hint at the page, of an error of the language."""
-    return PAGE if isinstance(error, LanguageError | UnknownFunctionError) else None
-
-
-def is_form(hint: str | None) -> bool:
-    """Tell whether a hint is a form that nobody has tried, or missing."""
-    return hint is None or (hint.startswith("write ") and "..." in hint)
-
-
-def advise(error: GradcliError, text: str, read: Callable[[str], object], rows: tuple[Spelling, ...] = TEXTS) -> None:
-    """Give an error the spellings of its text that can be read as its hint, where there are some.
-
-    Args:
-        error: The error.
-        text: The text.
-        read: Reads a spelling, or raises.
-        rows: The table.
-    """
-    if trial.is_on() or len(text) > LONGEST or "\n" in text.strip():
-        return
-
-    def failure(spelled: str) -> GradcliError | None:
-        try:
-            with trial.trying():
-                read(spelled)
-        except trial.ReadError:
-            return None
-        except GradcliError as raised:
-            return raised
-        return None
-
-    found = trial.spellings(text, error, partial(respelled, rows=rows), failure)
-    if found and max(map(len, found)) <= LONGEST_SHOWN:
-        error.advise(f"write {', or '.join(found)}")
-    elif is_form(error.text.hint) and not isinstance(error, CodeError):
-        error.advise(page_for(error))

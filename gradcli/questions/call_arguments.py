@@ -18,26 +18,10 @@ import numpy as np
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.option_words import option
+from gradcli.questions.other_keywords import MEANT, SAME, at_places
 from gradcli.questions.question import Dtype
 from gradcli.registry import DERIVATIVES
 from gradcli.results import Answer, ArrayKind, Products
-
-MEANT: Mapping[str, str] = {
-    **dict.fromkeys(("gradient", "grad_output", "grad_outputs", "cotangent", "cotangents", "vector", "weights"), "v"),
-    **dict.fromkeys(("tangent", "tangents", "direction", "directions"), "u"),
-    **dict.fromkeys(("argnum", "argnums", "argument", "variables", "params", "inputs_wrt"), "wrt"),
-    **dict.fromkeys(("point", "values", "value", "inputs", "input"), "at"),
-    **dict.fromkeys(("range", "ranges", "bounds", "domain", "limits", "interval"), "box"),
-    **dict.fromkeys(("language", "target", "format"), "to"),
-    **dict.fromkeys(("tol", "tolerance", "rel_tol", "eps"), "rtol"),
-    **dict.fromkeys(("abs_tol",), "atol"),
-    **dict.fromkeys(("claims", "formula", "expected_formula"), "claim"),
-    **dict.fromkeys(("expected", "expects"), "expect"),
-    **dict.fromkeys(("allowed", "ignore"), "allow"),
-    **dict.fromkeys(("samples", "points", "n"), "random"),
-    **dict.fromkeys(("shapes",), "shape"),
-}
-"""Options by the names that other tools have for them."""
 
 Given = Any
 """Argument as a user gives it, which may be of any type."""
@@ -161,7 +145,7 @@ class PublicMethod:
             ArgumentError: An option is unknown, or there are too many values.
             InputError: An option is of another type than it may be.
         """
-        found: dict[str, Given] = dict(options)
+        found: dict[str, Given] = self._by_own_names(asked, options)
         placed = self._placed(asked, args)
         if both := next((name for name in placed if name in found), None):
             raise ArgumentError(f"{option(both)} of {self.name} is given twice", hint="give it once")
@@ -184,6 +168,17 @@ class PublicMethod:
         if out is not None and not (isinstance(out, str) and out in kinds):
             raise InputError(f"{option('out')} is numpy or torch, and not {in_words(out)}")
         return ReadArguments(found, cast(ArrayKind, out or ("torch" if is_of_tensors else "numpy")))
+
+    def _by_own_names(self, asked: NamedParameters, options: Mapping[str, object]) -> dict[str, Given]:
+        """Return options by the names that they have here, unless a variable is called so; `argnums` are places."""
+        found: dict[str, Given] = {}
+        for name, value in options.items():
+            own = MEANT.get(name, "") if name in SAME and name not in (*self.known, *asked.parameters) else ""
+            is_free = own in self.known and own not in options and own not in found
+            found[own if is_free else name] = (
+                at_places(value, asked.places or asked.parameters) if is_free and own == "wrt" else value
+            )
+        return found
 
     def _is_range(self, value: object) -> bool:
         """Tell whether a value by name is a range: a text with two dots, or two ends where there is no vector."""

@@ -94,7 +94,7 @@ def likely_shapes(
     inquiry.require_fixed()
     hidden, snippet = inquiry.read_with(given)
     shapes = given_shapes(snippet, given)
-    program = replace(snippet.program, warnings=())
+    program = replace(snippet.program, warnings=tuple(filter(None, [snippet.told])))
 
     def again(sizes: Mapping[str, Shape]) -> Program:
         return inquiry.read(hidden, shapes=sizes).program

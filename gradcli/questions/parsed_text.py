@@ -103,7 +103,7 @@ class ParsedText:
     """Text of a function, with its variables.
 
     Attributes:
-        expression: The text as given.
+        expression: The text as given, or the one spelling of it in this language that is meant beyond doubt.
 
     Raises:
         GradcliError: It is not in the language.
@@ -128,9 +128,9 @@ class ParsedText:
     def __init__(self, expression: str) -> None:
         if not isinstance(expression, str):
             raise InputError(f"a function is a text, such as 'x**2', and no {type(expression).__name__}")
-        self.expression = expression
         with one_at_a_time():
             self._snippet = read_whole(expression)
+        self.expression = self._snippet.read_as or expression
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.expression!r})"
@@ -248,6 +248,7 @@ class ParsedText:
     def _next_to(self, claims: Mapping[str, object]) -> ParsedText:
         """Return the function as it is read next to claims: they name variables, and may be in matrices' notation."""
         found = copy.copy(self)
+        found._snippet = self._snippet  # with what is told of its reading
         found._named = tuple(name for name in claims if name)
         found._is_of_matrices = any(isinstance(one, str) and is_of_matrices(one) for one in claims.values())
         return found

@@ -363,7 +363,7 @@ class Inquiry:
     ) -> Snippet:
         """Read the text again, with these names as variables, for shapes and values as of `read`."""
         how = {"shares": shares, "values": values, "is_of_matrices": self.is_of_matrices}
-        return read(self.expression, given=given, shapes=shapes, **how)  # type: ignore[arg-type]
+        return read(self.expression, given=given, shapes=shapes, **how).read_like(self.snippet)  # type: ignore[arg-type]
 
     def with_names(self, names: Sequence[str]) -> Inquiry:
         """Return the inquiry with its text read again, if only that has variables of these names: X in `tr(AXB)`."""

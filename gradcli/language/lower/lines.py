@@ -43,7 +43,11 @@ def emit(context: Context, op: str, operands: list[Atom], span: Span, statics: t
     held = [a in context.findings.conditions for a in operands]
     for parameter, is_condition in zip(row.operands, held, strict=False):
         if parameter in row.conditions and not is_condition:
-            raise _not_a_condition(context, op, span)
+            if op not in _OF_MASKS:
+                raise _not_a_condition(context, op, span)
+            n = row.operands.index(parameter)
+            operands, held[n] = [*operands], True
+            operands[n] = _as_condition(context, operands[n], span, op)
     keeps = all(held) and (row.kind in (Kind.MOVEMENT, Kind.LIST) or op == "where")
     if op == "add" and all(held):
         hint = "write a | b for either, or where(a, 1, 0) + where(b, 1, 0) to count"
@@ -92,6 +96,18 @@ def as_number(context: Context, atom: Atom, span: Span) -> Atom:
     if atom not in context.findings.conditions:
         return atom
     return context.builder.emit("where", (atom, sympy.Integer(1), sympy.Integer(0)), span)
+
+
+_OF_MASKS = ("where", "masked_fill")
+"""Operations whose condition is often a mask of 0 and 1."""
+
+
+def _as_condition(context: Context, atom: Atom, span: Span, op: str) -> Atom:
+    """Return that a number is not 0, which NumPy and Python take for true, with a remark."""
+    said = f"the mask of {op} has numbers, of which all but 0 are taken for true; torch needs a comparison, mask != 0"
+    if said not in context.findings.warnings:
+        context.findings.warnings.append(said)
+    return emit(context, "ne", [atom, sympy.Integer(0)], span)[0]
 
 
 def _not_a_condition(context: Context, op: str, span: Span) -> GradcliError:

@@ -156,7 +156,7 @@ SPECIAL: tuple[Op, ...] = (
     Op("i1", ("x",), "the modified Bessel function of order 1", torch="special.i1", arb=lambda x: x.bessel_i(1)),
     Op(
         "zeta",
-        (Operand("x", no_derivative=True, buffer=True), "q"),
+        (Operand("x", no_derivative=True, buffer=True), Operand("q", default=1)),
         "the Hurwitz zeta function: the sum of (q + n)**-x over n = 0, 1, 2, ...",
         torch="special.zeta",
         arb=lambda x, q: x.zeta(q) if x > 1 and q > 0 else None,

@@ -50,7 +50,7 @@ def answer(request: Request) -> Result:
     """
     if request.error is not None:
         raise request.error
-    given = {key: value for key, value in request.members.items() if value is not None}
+    given = _with_own_keys({key: value for key, value in request.members.items() if value is not None})
     require_command(command := _required(given, "command", f"one of {', '.join(questions())}"))
     known = request_options(command)
     for key in given:
@@ -63,6 +63,27 @@ def answer(request: Request) -> Result:
     if "vs" in arguments and "v" in arguments:
         raise UsageError('"v" and "vs" exclude each other', hint='write all of them in "vs"')
     return Function(expression).ask(command, arguments)
+
+
+_OTHER_KEYS = {
+    **dict.fromkeys(("cmd", "method", "op"), "command"),
+    **dict.fromkeys(("expr", "function", "f", "formula", "func"), "expression"),
+    **dict.fromkeys(("point", "values", "inputs"), "at"),
+    **dict.fromkeys(("gradient", "grad_output", "grad_outputs", "cotangent"), "v"),
+    **dict.fromkeys(("tangent", "direction"), "u"),
+}
+"""Keys by the names that other tools have for them."""
+
+
+def _with_own_keys(given: Mapping[str, object]) -> dict[str, object]:
+    """Return the members of a request by the keys that they have here, where a key is another name of one."""
+    found = dict(given)
+    for key, own in _OTHER_KEYS.items():
+        command = str(found.get("command", ""))
+        is_known = command in questions() and key in request_options(command)
+        if key in found and own not in found and not is_known:
+            found[own] = found.pop(key)
+    return found
 
 
 def require_command(found: str) -> None:

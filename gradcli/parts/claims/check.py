@@ -342,7 +342,8 @@ def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
     left, _, right = (part.strip() for part in program.text.partition("=="))
     hint = f"give the function alone, and its derivative by {option('claim', 'FORMULA')}"
     with suppress(GradcliError):
-        alone = replace(inquiry, expression=left, snippet=read_whole(left))
+        snippet = read_whole(left)
+        alone = replace(inquiry, expression=snippet.read_as or left, snippet=snippet)
         from gradcli.questions.likely_shapes import at_random_values
 
         question = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).question()

@@ -84,6 +84,10 @@ class _Comparison:
     side: str
 
 
+_PRIME = re.compile(r"\b[^\W\d](?:'|′)(?!\w)")
+"""A derivative by its prime, which elsewhere is a transpose: `y'`."""
+
+
 def _folded(name: str, parts: Sequence[str]) -> str:
     found = parts[0]
     for part in parts[1:]:
@@ -95,6 +99,10 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
     """Read a part: a word, or a chain of comparisons."""
     if text in SHAPES:
         return [SHAPES[text]]
+    if (mark := _PRIME.search(text)) is not None:
+        start = whole.find(mark[0])
+        place = Place(whole, Span(start, start + len(mark[0])), "--prove")
+        raise InputError("a derivative is written as a quotient", place=place, hint="write dy/dx for y'")
     pieces = _SIGN.split(text)
     if len(pieces) < 3 or not all(piece.strip() for piece in pieces):
         place = Place(whole, Span(0, len(whole)), "--prove")

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from gradcli.autodiff._torch import torch
 from gradcli.errors import UsageError, did_you_mean
 from gradcli.parts.running.calling import name_of, signature
-from gradcli.questions.call_arguments import MEANT, ArgumentError
+from gradcli.questions.call_arguments import ArgumentError
+from gradcli.questions.other_keywords import MEANT
 from gradcli.recording.aten_calls import Argument
 
 TAKEN = {"check_forward_ad": "forward", "check_batched_grad": "batched", "grad_outputs": "v"}

@@ -18,19 +18,24 @@ from gradcli.files.decoding import Start, named_twice, quoted
 from gradcli.files.reader import FileReference, Files
 from gradcli.parts.tables.columnar import ParquetRows
 from gradcli.parts.tables.row_formats import ROW_SUFFIXES
-from gradcli.parts.tables.text_rows import Delimited, ObjectRows, TextRows
+from gradcli.parts.tables.text_rows import Delimited, ObjectRows, TextRows, first_bytes
 from gradcli.results import Block, RowSource
 from gradcli.results.record import Record
 
+TEXT_SUFFIXES = ("", ".txt", ".dat", ".text")
+"""Suffixes of texts, whose beginning says which rows they have."""
+
 
 def format_of(path: str, given: str | None, option: str) -> str:
-    """Return the format of a file: as given, or by its suffix; CSV without a name.
+    """Return the format of a file: as given, or by its suffix; CSV without a name, and of a text of points.
 
     Raises:
         InputError: The suffix says nothing.
     """
     name = path.lower()
     form = given or ("csv" if path in ("-", "/dev/stdin") else _format_of_suffix(name))
+    is_text = os.path.splitext(name.removesuffix(".gz"))[1] in TEXT_SUFFIXES
+    form = form or ("csv" if is_text and option == "--points-format" else None)
     if name.endswith(".gz") and form in ("npy", "npz", "parquet"):
         said = f"'{path}' is compressed, and only text is read and written so: .csv, .tsv, .jsonl"
         raise InputError(said, hint="leave out the last suffix; Parquet compresses its columns")
@@ -175,16 +180,22 @@ class PointSource(Record):
             stream, name = files.stream(file, "--points", stack)
             if file.lower().endswith(".gz"):
                 stream = cast("BinaryIO", gzip.GzipFile(fileobj=stream))
-            if self.form in ("csv", "tsv"):
-                yield Delimited(stream, name, self.form, self.names, self.columns)
-            elif self.form == "npy":
+            form, begun = self.form, b""
+            if form == "csv" and self.given is None and _format_of_suffix(file.lower()) is None:
+                begun = first_bytes(stream, name)
+                form = "jsonl" if begun.lstrip().startswith(b"{") else form
+            if form in ("csv", "tsv"):
+                yield Delimited(stream, name, form, self.names, self.columns, begun=begun)
+            elif form == "npy":
                 yield ArrayRows(name, columns_of_npy(stream, name, self.names, self.columns, stack))
             elif self.columns:
                 raise named_twice(name)
-            elif self.form == "npz":
+            elif form == "npz":
                 yield ArrayRows(name, columns_of_npz(stream, name, self.names, stack))
+            elif form == "jsonl":
+                yield ObjectRows(stream, name, self.names, begun=begun)
             else:
-                yield (ObjectRows if self.form == "jsonl" else ParquetRows)(stream, name, self.names)
+                yield ParquetRows(stream, name, self.names)
 
     @contextmanager
     def rows(self, path: str, files: Files) -> Iterator[Joined]:

@@ -23,6 +23,7 @@ from gradcli.language.program.passes import for_torch
 from gradcli.language.program.wengert import Shape
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import in_shell, option
+from gradcli.parts.tables.column_names import in_other_letters
 from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
 from gradcli.questions.judging import compare_numbers, explained, with_advice
 from gradcli.questions.parsed_text import Inputs, ParsedText
@@ -135,7 +136,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
     bound: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:
-        found = columns_of(name, names, source)
+        found = columns_of(name, names, source) or in_other_letters(name, names, at, source)
         if found is None and name not in at and name not in snippet.values:
             require_named(snippet.program, [name], [*at, *source.columns])
             raise InputError(

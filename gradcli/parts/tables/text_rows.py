@@ -13,6 +13,7 @@ import itertools
 import json
 import math
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator, Sequence
@@ -65,6 +66,18 @@ def _kind(stream: BinaryIO) -> tuple[int | None, int | None]:
     return None, stream.fileno() if waits else None
 
 
+def first_bytes(stream: BinaryIO, name: str) -> bytes:
+    """Read the bytes that are there at the beginning of a text; none of an empty one.
+
+    Raises:
+        InputError: The system refuses, as it says.
+    """
+    try:
+        return bytes(stream.read1(CHUNK))  # type: ignore[attr-defined]
+    except OSError as error:
+        raise unreadable(name, error) from None
+
+
 class TextRows:
     """Reads whole rows of a text, and knows how far it has come.
 
@@ -79,8 +92,8 @@ class TextRows:
     _separator = ""
     """Between the cells of a row, which may have quotes over several lines; empty where a line is a row."""
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        self._stream, self._name = stream, name
+    def __init__(self, stream: BinaryIO, name: str, begun: bytes = b"") -> None:
+        self._stream, self._name, self._begun = stream, name, begun
         self._position = self._whole = 0  # bytes that have been read, and those of the lines that have been given out
         self._size, self._descriptor = _kind(stream)
         self._chunks = self._lines()
@@ -118,6 +131,7 @@ class TextRows:
     def seek(self, start: Start) -> None:
         """Go on from a row; the columns are known already."""
         self._stream.seek(start.byte)
+        self._begun = b""
         self._position = self._whole = start.byte
         self.passed, self._chunks = start.rows, self._lines(start.line)
 
@@ -181,9 +195,11 @@ class TextRows:
         Raises:
             InputError: The system refuses, as it says.
         """
-        data = more = b""
+        data, self._begun, more = self._begun, b"", b""
         try:
-            if self._descriptor is None:
+            if data:
+                pass
+            elif self._descriptor is None:
                 data = self._stream.read(CHUNK)
             else:
                 while len(data) < CHUNK and readable(self._descriptor, _PATIENCE if data else None):
@@ -209,6 +225,9 @@ class TextRows:
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+_DECIMAL_COMMA = re.compile(r"(?:^|;)[ \t]*[-+]?(?:\d+,(?:\d{1,2}|\d{4,})|0?,\d+)[ \t]*(?=;|$)", re.MULTILINE)
+"""A cell with a decimal comma in a table with semicolons; three digits after it may be thousands."""
+
 _Rows = tuple[Array, list[list[str]], Sequence[int], Sequence[Fault]]
 """The numbers of some rows, all of their cells, the lines that they begin on, from 0, and what is wrong in them."""
 
@@ -222,12 +241,21 @@ class Delimited(TextRows):
         form: `csv` or `tsv`.
         variables: What has values in the rows: the only one may be the only column, which then needs no name.
         columns: The names of the columns of a text that has none.
+        begun: The bytes that were read of it.
     """
 
     def __init__(
-        self, stream: BinaryIO, name: str, form: str, variables: Sequence[str] = (), columns: Sequence[str] = ()
+        self,
+        stream: BinaryIO,
+        name: str,
+        form: str,
+        variables: Sequence[str] = (),
+        columns: Sequence[str] = (),
+        *,
+        begun: bytes = b"",
     ) -> None:
-        super().__init__(stream, name)
+        super().__init__(stream, name, begun)
+        self._has_decimal_commas = False
         self._separator = "\t" if form == "tsv" else ","
         self._header = self._names(form, variables, columns)
         twice = frozenset(cell for cell in self._header if self._header.count(cell) > 1)
@@ -235,6 +263,8 @@ class Delimited(TextRows):
 
     def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
         lines, usecols = text.removesuffix("\n").split("\n"), [self._header.index(name) for name in wanted]
+        if self._separator == ";" and "," in text:
+            self._has_decimal_commas = self._has_decimal_commas or _DECIMAL_COMMA.search(text) is not None
         fast = self._fast(lines, usecols, keep=keep) if '"' not in text else None
         for table, cells, places, faults in [fast] if fast else self._exact(lines, wanted, usecols):
             columns = dict(zip(wanted, np.ascontiguousarray(table.T), strict=True))
@@ -298,7 +328,8 @@ class Delimited(TextRows):
         table: Array = np.empty((count, 0))
         try:
             if usecols:
-                table = np.loadtxt(lines, delimiter=self._separator, comments=None, usecols=usecols, ndmin=2)
+                numbers = [line.replace(",", ".") for line in lines] if self._has_decimal_commas else lines
+                table = np.loadtxt(numbers, delimiter=self._separator, comments=None, usecols=usecols, ndmin=2)
         except (ValueError, IndexError):
             return None
         # A number beyond the range is infinite here, and is refused where every cell is looked at.
@@ -316,7 +347,8 @@ class Delimited(TextRows):
             table: list[list[float]] = []
             faults: list[Fault] = []
             for index, (place, cells, reason) in enumerate(part):
-                found = None if reason else numbers_of(cells, usecols, width)
+                numbers = [cell.replace(",", ".") for cell in cells] if self._has_decimal_commas else cells
+                found = None if reason else numbers_of(numbers, usecols, width)
                 if found is None:
                     what, hint = fault_of(cells, reason, columns, width, self._separator)
                     called = row_called(self.passed + index + 1, self._first + place)
@@ -342,10 +374,11 @@ class ObjectRows(TextRows):
         stream: The text.
         name: What messages call it.
         variables: The columns of these have the shape of their first value that is not null.
+        begun: The bytes that were read of it.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, variables: Sequence[str] = ()) -> None:
-        super().__init__(stream, name)
+    def __init__(self, stream: BinaryIO, name: str, variables: Sequence[str] = (), *, begun: bytes = b"") -> None:
+        super().__init__(stream, name, begun)
         first, text = next(((number, text) for number, text in self._chunks if text.strip()), (0, ""))
         self._chunks = itertools.chain([(first, text)], self._chunks)
         lines = list(itertools.islice(filter(str.strip, text.split("\n")), _LOOKED_AT))

@@ -1,0 +1,167 @@
+"""Options by the names that other tools have for them, misspelt ones, and dashes of other kinds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from gradcli.cli.options import OptionKind
+from gradcli.cli.typed_line import TypedLine, Words, kinds_of
+from gradcli.registry import all_commands, formats, suffixes
+
+_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    name: tuple(instead.split("|"))
+    for instead, names in {
+        "--v|--u": "gradient gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
+        "--u|--v": "tangent tangents direction dx",
+        "--digits": "precision significant decimals",
+        "--at": "point points value values x0 input inputs args where",
+        "--in": "xlim range domain interval",
+        "--wrt|!": "requires-grad argnums",
+        "--wrt": "var variable variables by",
+        "--dtype float32": "float32 single",
+        "--dtype float64": "float64 double",
+        "--color never": "no-color no-colour",
+        "--forward": "forward-mode fwd",
+        "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
+        "--full": "verbose long",
+        "--quiet": "silent",
+        "--points": "csv file data table",
+        "--claim|EXPR": "formula",
+        "--claim": "derivative answer expected",
+        "--rtol": "tol tolerance",
+        "--to": "lang language target",
+        "--shape": "sizes shapes",
+        "EXPR": "f fn fun func function expr expression equation search",
+        "!": "retain-graph create-graph pretty raw list eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
+        "threads parallel",
+    }.items()
+    for name in names.split()
+}
+"""Names that other tools have for options, with the options; `EXPR` is the expression, and `!` nothing."""
+
+_DOUBTFUL = frozenset(
+    "requires-grad argnums raw list delimiter sep separator derivative answer expected search data table".split()
+)
+"""Names of these that other tools have for something near only."""
+
+_DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
+
+
+class _Unknown(NamedTuple):
+    """An option that a command has not.
+
+    Attributes:
+        place: Of its word.
+        typed: Its name as typed.
+        name: The same without dashes before it, and with dashes in it.
+        value: The word that may be its value; empty where none follows.
+        has_value: Whether one follows.
+        words: The number of its words.
+        is_attached: Whether its value is in the same word.
+    """
+
+    place: int
+    typed: str
+    name: str
+    value: str
+    has_value: bool
+    words: int
+    is_attached: bool
+
+
+def _unknown(line: TypedLine) -> Iterator[_Unknown]:
+    for place in line.unknown:
+        typed, equals, attached = line.words[place].partition("=")
+        after = line.words[place + 1 : place + 2]
+        has_value = bool(equals) or (bool(after) and place + 1 in line.others)
+        value, count = (attached, 1) if equals else (after[0] if has_value else "", 1 + has_value)
+        yield _Unknown(place, typed, typed[2:].replace("_", "-"), value, has_value, count, bool(equals))
+
+
+def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]:
+    """Write the option that other tools have by another name; of those that mean the same, or of the others."""
+    for place, typed, name, value, has_value, count, _ in _unknown(line):
+        if (name in _DOUBTFUL) == is_sure:
+            continue
+        variable = next((one for one in (name, typed[2:]) if one in line.variables), "")
+        if variable and has_value:
+            yield line.put(place, count, "--at", f"{variable}={value}")
+        elif re.fullmatch(r"[A-Za-z]\d?", name) and has_value and name not in _OPTIONS:
+            yield line.put(place, count, "--at", f"{name}={value}")
+        form = suffixes().get(f".{name}", name)
+        if form in formats() and not (name in _OPTIONS and has_value and "--points" in line.kinds):
+            yield line.put(place, 1, "--format", form)
+        is_table = "--points" in line.kinds and os.path.isfile(value)
+        for instead in _OPTIONS.get(name, ()):
+            yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
+        if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
+            yield line.put(place, count, "--rows", f"1..{value}")
+        if name in ("ones", "random", "eye") and "--v" in line.kinds:
+            yield line.put(place, 1, "--v", name)
+
+
+def misspelt_options(line: TypedLine) -> Iterator[Words]:
+    """Write the option that a misspelt one means, and ask the command that has it."""
+    for place, typed, name, value, _, count, is_attached in _unknown(line):
+        if name == "order" and value in ("2", "two"):
+            rest = line.put(place, count)
+            yield ("hessian", *rest[line.start :])
+        if name in ("nth", "n") and value == "2":
+            yield ("hessian", *line.put(place, count)[line.start :])
+        if line.command not in all_commands():
+            continue
+        known = [flag for flag in line.kinds if flag.startswith("--")]
+        close = get_close_matches(typed, known, 1, 0.8) if name not in _OPTIONS else []
+        close += [flag for flag in known if len(name) > 2 and flag.startswith(typed)][:1]
+        for flag in dict.fromkeys(close):
+            yield line.put(place, 1, f"{flag}={value}" if is_attached else flag)
+        for other in all_commands().values():
+            if other.section and typed in kinds_of(other.name) and not name.startswith("no-"):
+                yield line.named(other.name)
+
+
+def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) -> Iterator[Words]:
+    """Write an option in the place of another one, with its value."""
+    is_code = line.text.endswith((".py", ".ipynb")) and value.isidentifier()
+    if instead == "EXPR" and is_code and line.others[0] < place:
+        words = line.put(place, count)
+        yield (*words[: line.others[0]], f"{line.text}::{value}", *words[line.others[0] + 1 :])
+    elif instead == "!":
+        yield line.put(place, count if value not in ("", line.text) else 1)
+    elif instead == "EXPR":
+        rest = line.put(place, count)
+        yield (*rest[: line.start], value, *rest[line.start :])
+    elif " " in instead:
+        yield line.put(place, 1, *instead.split())
+    elif line.kinds.get(instead) is OptionKind.SWITCH:
+        yield line.put(place, count, instead)
+    elif instead in line.kinds and value:
+        yield line.put(place, count, instead, value)
+
+
+def dashes(line: TypedLine) -> Iterator[Words]:
+    """Write two ASCII dashes before an option that has one, or others."""
+    for place in (*line.others, *line.unknown):
+        word = line.words[place]
+        name, equals, value = word.lstrip(_DASHES).partition("=")
+        if word[:1] not in _DASHES or not name:
+            continue
+        if f"--{name}" in line.kinds or f"--{name}" in (f"--{one}" for one in _OPTIONS):
+            yield line.put(place, 1, f"--{name}{equals}{value}")
+        after = line.words[place + 1 : place + 2]
+        if name in line.variables and after and place != line.others[0]:
+            yield line.put(place, 2, "--at", f"{name}={after[0]}")
+        if name in ("n", "d") and after == ("2",):
+            yield ("hessian", *line.put(place, 2)[line.start :])
+        if word.startswith("-o") and len(word) > 2:
+            yield line.put(place, 1, "-o", word[2:].lstrip("="))
+        if name in ("f", "format") and after and after[0] in formats():
+            yield line.put(place, 2, "--format", after[0])
+        if name in ("c", "e") and after and place == line.others[0] and line.start == 0:
+            yield line.put(place, 1)
+        if name == "v" and not after and "--full" in line.kinds:
+            yield line.put(place, 1, "--full")

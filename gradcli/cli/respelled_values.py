@@ -1,0 +1,226 @@
+"""Values of options that cannot be read, and what may be meant: points, ranges, statements, words, signs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from gradcli.cli.options import OptionKind
+from gradcli.cli.signatures import shell_options
+from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.errors import GradcliError
+from gradcli.language.spelled_texts import respelled
+from gradcli.language.spellings import VALUES
+from gradcli.registry import all_commands, formats
+from gradcli.trial import Group
+
+OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
+OF_TEXTS = (OptionKind.TEXT, OptionKind.TEXTS)
+LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
+NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
+NAME = re.compile(r"[^\W\d]\w*")
+_PARTS = re.compile(
+    r"\s*([^\W\d]\w*)\s*(?:==|=|:=|:|->|\bis\b)\s*((?:\[[^\[\]]*\]|[^\s,;\[])(?:[^\s,;=:]*(?:,(?=[-+.\d]))?)*)"
+)
+"""The `x: 1` of `{x: 1, y: 2}` and the `x=1` of `x=1 y=2`."""
+
+
+class _TypedValue(NamedTuple):
+    """A value of an option, as typed.
+
+    Attributes:
+        option: The name of the option.
+        typed: The value.
+        kind: Of the option.
+        place: Of the first word of both.
+        words: The number of words of both.
+        put: Writes other values of the option in its place.
+    """
+
+    option: str
+    typed: str
+    kind: OptionKind
+    place: int
+    words: int
+    put: Callable[..., Words]
+
+
+def _typed_values(line: TypedLine) -> Iterator[_TypedValue]:
+    for place, option in line.values.items():
+        attached = line.flags.get(place, "")
+        typed = line.words[place].removeprefix(f"{attached}=") if attached else line.words[place]
+        back = 0 if attached else 1
+
+        def put(*values: str, option: str = option, first: int = place - back, count: int = 1 + back) -> Words:
+            return line.put(first, count, *(word for value in values for word in (option, value)))
+
+        yield _TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
+
+
+def values_in_order(line: TypedLine) -> Iterator[Words]:
+    """Give the numbers of a value to the variables, in their order."""
+    for option, typed, _, _, _, put in _typed_values(line):
+        parts = _parts_of(typed)
+        if option == "--at" and len(parts) == len(line.variables) > 1 and all(map(NUMBER.fullmatch, parts)):
+            yield put(*map("=".join, zip(line.variables, parts, strict=True)))
+
+
+def _parts_of(typed: str) -> list[str]:
+    return [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
+
+
+def is_alphabetical(line: TypedLine) -> bool:
+    """Tell whether the variables stand in the text in the order of their names, so that (1, 2) is x and y."""
+    return [*line.variables] == sorted(line.variables)
+
+
+def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Give each variable a value of its own, and write the names of files with @."""
+    for option, typed, kind, place, count, put in _typed_values(line):
+        if kind in (*OF_VALUES, OptionKind.VECTOR) and os.path.isfile(typed.partition("=")[2] or typed):
+            name, equals, path = typed.rpartition("=")
+            yield put(f"{name}{equals}@{path}")
+        if option == "--at":
+            yield from _of_each_variable(typed, put)
+        if option == "--at" and "holds an object" in error.text.message and typed.startswith("@"):
+            yield put(*(f"{name}={typed}:{name}" for name in line.variables))
+        stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
+        if kind in OF_VALUES and stated is not None and stated[1] in line.variables:
+            yield put(f"{stated[1]}={stated[2]}")
+        if kind is OptionKind.RANGES:
+            yield put(_as_range(typed))
+        if kind is OptionKind.CHOICE and typed not in _choices(line.command, option):
+            yield put(_SAME_WORDS.get(typed.lower(), typed.lower()))
+        if option in ("-o", "--output") and typed in formats():
+            yield line.put(place, count, "--format", typed)
+
+
+_BETWEEN = re.compile(
+    rf"\s*(?P<low>[^<>≤≥]+?)\s*(?:<=?|≤)\s*(?P<name>{NAME.pattern})\s*(?:<=?|≤)\s*(?P<high>[^<>≤≥]+?)\s*"
+)
+"""A range as inequalities, `0 <= x <= 5`."""
+
+_INTERVAL = re.compile(
+    rf"\s*(?:(?P<name>{NAME.pattern})\s*(?:=|:|∈|\bin\b)\s*)?[\[(]\s*(?P<low>[^\[\](),;]+?)\s*[,;]\s*(?P<high>[^\[\](),;]+?)\s*[\])]\s*"
+)
+"""A range as an interval, `x in [0, 5]`."""
+
+
+def _as_range(typed: str) -> str:
+    """Write a range with two dots between its ends.
+
+    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5")
+    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5')
+    """
+    if (found := _BETWEEN.fullmatch(typed) or _INTERVAL.fullmatch(typed)) is not None:
+        return (
+            f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
+        )
+    return re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
+
+
+def symbolic_directions(line: TypedLine) -> Iterator[Words]:
+    """Leave out a vector that is a letter only, `--u x=u`, where no values are given: the formula has it."""
+    if {"--at", "--points"} & {*line.flags.values(), *line.values.values()}:
+        return
+    for option, typed, kind, place, count, _ in _typed_values(line):
+        is_name = re.fullmatch(rf"(?:{NAME.pattern}\s*=\s*)?[a-zA-Z]", typed.strip()) is not None
+        if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option != "--at" and is_name:
+            yield line.put(place, count)
+
+
+_STATEMENTS = {
+    "increasing": "d{y}/d{x} >= 0", "nondecreasing": "d{y}/d{x} >= 0", "strictly increasing": "d{y}/d{x} > 0",
+    "decreasing": "d{y}/d{x} <= 0", "nonincreasing": "d{y}/d{x} <= 0", "strictly decreasing": "d{y}/d{x} < 0",
+    "monotonically increasing": "d{y}/d{x} >= 0", "monotonically decreasing": "d{y}/d{x} <= 0",
+    "positive": "{y} > 0", "negative": "{y} < 0", "nonnegative": "{y} >= 0", "non-negative": "{y} >= 0",
+    "nonpositive": "{y} <= 0", "non-positive": "{y} <= 0",
+}  # fmt: skip
+"""Words for statements of a function of one variable."""
+
+
+def statements_in_words(line: TypedLine) -> Iterator[Words]:
+    """Write what `--prove decreasing` says of the derivative, and `--prove positive` of the value."""
+    y = "f" if "y" in line.variables else "y"
+    for option, typed, _, _, _, put in _typed_values(line):
+        stated = _STATEMENTS.get(" ".join(typed.lower().split()), "") if option == "--prove" else ""
+        if option == "--prove" and len(line.variables) == 1:
+            x = line.variables[0]
+            spelled = re.sub(rf"\b(?:y|f|g|h)['′](?:\({x}\))?(?!\w)", f"d{y}/d{x}", typed)
+            yield put(re.sub(rf"\b(?:f|g|h|y)\({x}\)", y, spelled))
+        if stated and ("{x}" not in stated or len(line.variables) == 1):
+            yield put(stated.format(y=y, x=line.variables[0] if line.variables else ""))
+
+
+def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Give a value to another variable, and take a near word for one that an option does not take."""
+    for option, typed, kind, _, _, put in _typed_values(line):
+        if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
+            yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
+        if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
+            yield from (put(f"{name}={typed}") for name in line.variables)
+        if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):
+            yield from (put(one) for one in _other_choices(typed, choices))
+        if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
+            yield from ((put(other) if other else line.named("jacobian")) for other in _other_vectors(typed))
+
+
+_VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}
+
+
+def _other_vectors(typed: str) -> Iterator[str]:
+    if typed in _VECTORS:
+        yield _VECTORS[typed]
+    elif re.fullmatch(r"(?:torch\.|np\.)?ones(?:_like)?\([^()]*\)", typed):
+        yield "ones"
+
+
+def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Group[Words]]:
+    """Give the spellings of the values of a line, a group for each row."""
+    for place, option in line.values.items():
+        if line.kinds[option] not in OF_VALUES:
+            continue
+        attached = f"{line.flags[place]}=" if place in line.flags else ""
+        typed = line.words[place].removeprefix(attached)
+        name, equals, value = typed.partition("=") if LABELLED.match(typed) else ("", "", typed)
+        used = {*NAME.findall(value)} & {*line.variables}
+        for group in respelled(value, error, VALUES):
+            # 0.6c is no length where c is a variable
+            kept = [one for one in group.spelled if used <= {*NAME.findall(one)}]
+            lines = [line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept]
+            yield Group(lines, group.is_sure)
+
+
+_SAME_WORDS = {
+    "double": "float64", "single": "float32", "f32": "float32", "f64": "float64", "fp32": "float32", "fp64": "float64",
+    "torch.float32": "float32", "torch.float64": "float64", "torch.double": "float64", "np.float32": "float32",
+    "np.float64": "float64", "md": "markdown", "pytorch": "torch", "tex": "latex", "np": "numpy", "ndjson": "jsonl",
+}  # fmt: skip
+"""Words that say the same as one that an option takes."""
+
+_WORDS = _SAME_WORDS | {
+    "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch", "yaml": "json", "xml": "html",
+    "txt": "plain", "plain": "csv", "text": "plain",
+}  # fmt: skip
+"""Words for those that an option takes, or for what is nearest."""
+
+
+def _choices(command: str, option: str) -> tuple[str, ...]:
+    return next((one.choices for one in shell_options(all_commands()[command]) if option in one.flags), ())
+
+
+def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
+    plain = word.lower().removeprefix("torch.").removeprefix("np.")
+    yield _WORDS.get(plain, plain)
+    digits = re.sub(r"\D", "", plain)  # float16 is not a misspelt float64
+    yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
+
+
+def _of_each_variable(typed: str, put: Callable[..., Words]) -> Iterator[Words]:
+    """Give each variable its value, of `{x: 1, y: 2}` and `x=1 y=2` by name."""
+    named = _PARTS.findall(typed.strip("{}<>"))
+    if named and "".join(_PARTS.sub("", typed.strip("{}<>")).split()).strip(",;") == "":
+        yield put(*(f"{name}={value.strip(',')}" for name, value in named))

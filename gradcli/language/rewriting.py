@@ -1,0 +1,84 @@
+"""What rows of spellings write in the place of what they found, where that takes more than a template.
+
+Each function takes the match of a row of `gradcli.language.spellings`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from gradcli.language import ops
+
+
+def inside(argument: str) -> str:
+    """Return an argument without the parentheses around all of it."""
+    return argument[1:-1] if argument.startswith("(") else argument
+
+
+CHOICES = ("nchoosek", "binom", "binomial", "comb")
+
+_LARGEST_FACTORIAL = 170
+
+
+def root(found: re.Match[str]) -> str:
+    """Write a real root, `nthroot(x, 3)`, which is negative where x is and its order is odd."""
+    argument, order = found[1].strip(), int(found[2])
+    if order == 3:
+        return f"cbrt({argument})"
+    return f"sign({argument})*abs({argument})**(1/{order})" if order % 2 else f"({argument})**(1/{order})"
+
+
+_WITH_WEIGHTS = (
+    "Linear", "Bilinear", "Conv", "BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm", "RMSNorm", "Embedding",
+    "PReLU", "LSTM", "GRU", "RNN", "Multihead", "Transformer",
+)  # fmt: skip
+"""Beginnings of the names of modules that have parameters of their own."""
+
+
+def functional(found: re.Match[str]) -> str:
+    """Write a module of torch without weights that is called at once, `nn.MSELoss()(y, t)`, as a function."""
+    name, options = found["name"], found["options"].strip()
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.removesuffix("Loss")).lower()
+    known = {one.replace("_", ""): one for one in ops.names()}
+    alone, of_loss = words.replace("_", ""), f"{words}_loss".replace("_", "")
+    special = {"bcewithlogits": "binary_cross_entropy_with_logits", "bce": "binary_cross_entropy"}
+    called = special.get(alone) or (known.get(of_loss) if name.endswith("Loss") else None) or known.get(alone)
+    is_random = name.endswith(("Dropout", "RReLU")) or name.startswith(_WITH_WEIGHTS)
+    is_by_place = bool(options) and "=" not in options and name.endswith("Loss")
+    if called is None or is_random or is_by_place:
+        return found[0]
+    return f"F.{called}({', '.join(filter(None, (found['given'].strip(), options)))})"
+
+
+def factorial(found: re.Match[str]) -> str:
+    """Write the factorial of a whole number as a number, and of anything else by lgamma."""
+    if found[1].isdecimal() and int(found[1]) <= _LARGEST_FACTORIAL:
+        whole = math.factorial(int(found[1]))
+        return str(whole) if whole < 2**53 else repr(float(whole))
+    return f"exp(lgamma({inside(found[1])} + 1))"
+
+
+def binomial(found: re.Match[str]) -> str:
+    """Write how many ways there are to choose some of a number of things."""
+    n, k = (int(one) for one in found.groups() if one is not None)
+    if k > n or n > 1000:
+        return found[0]
+    whole = math.comb(n, k)
+    return str(whole) if whole < 2**53 else repr(float(whole))
+
+
+def integers(found: re.Match[str]) -> str:
+    """Write the integers of a loop of Julia, `for k in 1:10`, whose ends both belong to it."""
+    return f"{found[1]} in range({found[2]}, {int(found[3]) + 1})"
+
+
+def summed(found: re.Match[str]) -> str:
+    """Write a sum, or a product, over an index with its bounds, `Sum(1/k^2, (k, 1, 100))`."""
+    sign = "Σ" if found["name"].lower().endswith("sum") else "Π"
+    return f"{sign}[{found['index']}={found['first']}..{found['last']}] ({found['body'].strip()})"
+
+
+def right_sides(found: re.Match[str]) -> str:
+    """List the right-hand sides of a system of differential equations, `x' = v; v' = -x`."""
+    return f"[{', '.join(one.partition('=')[2].strip() for one in re.split(r'[;,]', found[0]) if one.strip())}]"

@@ -1,0 +1,224 @@
+"""Other spellings of a text that cannot be read: by the table, by the word that an error is at, and by open brackets.
+
+Those that can be read are the hint of the error; the one that is meant beyond doubt is read in place of the text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from gradcli import trial
+from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
+from gradcli.language import ops
+from gradcli.language.rewriting import CHOICES
+from gradcli.language.spellings import ARGUMENT, CALLS, DOUBTFUL, OTHER_NAMES, TEXTS, Spelling
+from gradcli.language.text import hints
+
+LONGEST = 400
+"""Characters of a text up to which other spellings of it are tried."""
+
+LONGEST_SHOWN = 200
+"""Characters of a spelling that is shown whole."""
+
+
+def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS) -> Iterator[trial.Group[str]]:
+    """Generate other spellings of a text, by what is wrong with it and by the rows of a table, a group each."""
+    if rows is TEXTS:
+        yield trial.Group(_elements(text, error))
+        yield from _by_error(text, error)
+    for row in rows:
+        yield trial.Group(row.respelled(text), row.is_sure)
+    yield trial.Group(_closed(text))
+
+
+def _by_error(text: str, error: GradcliError) -> Iterator[trial.Group[str]]:
+    """Generate spellings of the word that an error is at, a group each."""
+    if error.place is None or error.place.text != text:
+        return
+    span = error.place.span
+    word = text[span.start : span.stop]
+    argument = re.compile(r"\s+" + ARGUMENT).match(text, span.stop)
+    if isinstance(error, UncalledFunctionError) and argument is not None:
+        called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
+        yield trial.Group([called_alone], is_sure=True)
+    by_name = [_with_name(text, error, *one) for one in _names_for(word, error)]
+    yield trial.Group(by_name, _is_sure_name(word, error))
+    if (form := CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
+        stop = _closing(text, span.stop)
+        given = text[span.stop + 1 : stop]
+        arguments = _parted(given)
+        is_of_numbers = word in CHOICES and all(map(str.isdecimal, arguments))  # which has a row of its own
+        if "{all}" in form or (not is_of_numbers and len({*re.findall(r"\{\d\}", form)}) == len(arguments)):
+            called = _replaced(text, Span(span.start, stop + 1), form.format(*arguments, all=given))
+            is_positive = word in ("gamma", "Gamma", "Γ", "factorial") and re.fullmatch(r"[\d./\s]+", given) is not None
+            yield trial.Group([called], word not in DOUBTFUL or is_positive)
+    if "is never closed" not in error.text.message and word in (")", "]", "}"):
+        yield trial.Group([_replaced(text, span, "")])
+
+
+def _with_name(text: str, error: GradcliError, other: str, closing: str) -> str:
+    """Write another name for the word that an error is at, wherever it stands, or here with what closes its call."""
+    span = error.place.span if error.place is not None else Span(0, 0)
+    if closing:
+        stop = _closing(text, span.stop)
+        return _replaced(text, Span(span.start, stop), other + text[span.stop : stop] + closing)
+    called = r"(?=\s*\()" if isinstance(error, UnknownFunctionError) else ""
+    before = r"(?<!\w)" if called else r"(?<![\w.])"
+    return re.sub(rf"{before}{re.escape(text[slice(*span)])}(?!\w){called}", other, text)
+
+
+def _is_sure_name(word: str, error: GradcliError) -> bool:
+    """Tell whether a name has one meaning: it is another name, or a function with what stands before it, `xsin(x)`."""
+    if word in OTHER_NAMES:
+        return word not in DOUBTFUL
+    from gradcli.language.lower import juxtaposed_names
+
+    if not isinstance(error, UnknownFunctionError):
+        return True
+    plain = {known.replace("_", "") for known in ops.names()}
+    return word.lower().replace("_", "") in plain or juxtaposed_names.called_after(word) is not None
+
+
+def _elements(text: str, error: GradcliError) -> Iterator[str]:
+    """Generate `x[0]^2` for `x(1)^2`, an element that is counted from 1, if all calls of an unknown name look so."""
+    if not isinstance(error, UnknownFunctionError) or error.place is None or error.place.text != text:
+        return
+    from gradcli.language.lower.juxtaposed_names import FUNCTIONS
+
+    word = text[slice(*error.place.span)]
+    called = rf"(?<![\w.]){re.escape(word)}\("
+    element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
+    is_known = word in (*FUNCTIONS, *CALLS, *OTHER_NAMES, *_ELSEWHERE)
+    if not is_known and len(element.findall(text)) == len(re.findall(called, text)):
+        yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
+
+
+_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix".split())
+"""Functions from elsewhere that rows spell."""
+
+
+def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
+    """Generate what may be meant by a name that is not known, with what then stands after its argument."""
+    if not word.isidentifier():
+        return
+    from gradcli.language.lower import juxtaposed_names  # SymPy is imported once a text was read
+    from gradcli.language.program.wengert import CONSTANTS
+
+    yield from ((name, "") for name in OTHER_NAMES.get(word, ()))
+    if word in (*OTHER_NAMES, *CALLS, *hints.FACTS):
+        return
+    if not isinstance(error, UnknownFunctionError):
+        parts = juxtaposed_names.apart(word)
+        yield from [] if parts is None else [(parts, "")]
+        return
+    plain = {known.replace("_", ""): known for known in ops.names()}
+    if (same := plain.get(word.lower().replace("_", ""))) is not None:  # MSELoss, ReLU
+        yield same, ""
+    elif (parted := juxtaposed_names.called_after(word)) is not None:
+        yield parted
+    elif (len(word) == 1 and word not in juxtaposed_names.FUNCTIONS and word not in "ΣΠ∑∏") or word in CONSTANTS:
+        yield f"{word}*", ""
+    else:
+        yield from (
+            (name, "") for name in difflib.get_close_matches(word, list(ops.names()), 1, 0.72 if len(word) > 5 else 0.8)
+        )
+
+
+def _replaced(text: str, span: Span, other: str) -> str:
+    return text[: span.start] + other + text[span.stop :]
+
+
+def _closing(text: str, opening: int) -> int:
+    """Return the place of the parenthesis that closes one, or the end of the text."""
+    depth = 0
+    for n in range(opening, len(text)):
+        depth += (text[n] in "([{") - (text[n] in ")]}")
+        if depth == 0:
+            return n
+    return len(text)
+
+
+def _parted(text: str) -> list[str]:
+    """Part arguments at the commas outside of brackets.
+
+    >>> _parted("a, f(b, c)")
+    ['a', 'f(b, c)']
+    """
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]
+
+
+def _closed(text: str) -> Iterator[str]:
+    """Close the brackets that are open at the end."""
+    pairs, left = {"(": ")", "[": "]", "{": "}"}, list[str]()
+    for sign in text:
+        if sign in pairs:
+            left.append(pairs[sign])
+        elif left and sign == left[-1]:
+            left.pop()
+    if left:
+        yield text + "".join(reversed(left))
+
+
+PAGE = "gradcli guide language shows what is read"
+"""Hint at the page that says what is expected, where no spelling is known."""
+
+
+def page_for(error: GradcliError) -> str | None:
+    """Return the hint at the page, of an error of the language."""
+    return PAGE if isinstance(error, LanguageError | UnknownFunctionError) else None
+
+
+def is_form(hint: str | None) -> bool:
+    """Tell whether a hint is a form that nobody has tried, or missing."""
+    return hint is None or (hint.startswith("write ") and "..." in hint)
+
+
+def is_script(error: GradcliError, text: str) -> bool:
+    """Tell whether a text is several statements of code, of which no other spelling is answered unasked."""
+    return isinstance(error, CodeError) and (";" in text or "import " in text)
+
+
+def advise(
+    error: GradcliError, text: str, read: Callable[[str], object], rows: tuple[Spelling, ...] = TEXTS
+) -> str | None:
+    """Give an error the spellings of its text that can be read as its hint, where there are some.
+
+    Args:
+        error: The error.
+        text: The text.
+        read: Reads a spelling, or raises.
+        rows: The table.
+
+    Returns:
+        The spelling that is meant beyond doubt, which may be read in place of the text; None where there is none.
+    """
+    if not trial.has_hints() or len(text) > LONGEST or "\n" in text.strip():
+        return None
+
+    def failure(spelled: str) -> GradcliError | None:
+        try:
+            with trial.trying():
+                read(spelled)
+        except trial.ReadError:
+            return None
+        except GradcliError as raised:
+            return raised
+        return None
+
+    found = trial.spellings(text, error, partial(respelled, rows=rows), failure)
+    if found.spelled and max(map(len, found.spelled)) <= LONGEST_SHOWN:
+        error.advise(f"write {', or '.join(found.spelled)}")
+        return None if is_script(error, text) else found.meant
+    if is_form(error.text.hint) and not isinstance(error, CodeError):
+        error.advise(page_for(error))
+    return None
