@@ -19,6 +19,7 @@ from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.checked_points import CheckedPoint
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
 from gradcli.parts.claims.equations import differentials_in, variable_of
+from gradcli.parts.claims.proof_boxes import ClaimBox
 from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met, with_general
@@ -161,16 +162,27 @@ def _claims(
 ) -> Iterator[results.Claim]:
     """Prove or refute each claim, and compare each of the numbers."""
     question, v = look.question, look.numbers.v
+    yield from proved_or_refuted(question, v, claims, tolerance, seed, assumed)
+    for name, value in expected.items():
+        yield met(subject_of(question, name, v, assumed), value, question.arrays, tolerance)
+
+
+def proved_or_refuted(
+    question: Question,
+    v: Array | None,
+    claims: Mapping[str, str | ClaimedFunction],
+    tolerance: Tolerance,
+    seed: int,
+    assumed: Assumed = MappingProxyType({}),
+    boxes: Mapping[str, ClaimBox] = MappingProxyType({}),
+) -> Iterator[results.Claim]:
+    """Prove or refute each claim, at all points or in a box."""
 
     def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
         there = question.with_values(at)
         return None if any(judging.boundaries(there)) else subject_of(there, name, v, assumed)
 
     for name, one in claims.items():
-        subject, anew = (
-            subject_of(question, name, v, assumed),
-            partial(subject_at, name) if question.is_of_point else None,
-        )
-        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
-    for name, value in expected.items():
-        yield met(subject_of(question, name, v, assumed), value, question.arrays, tolerance)
+        subject, box = subject_of(question, name, v, assumed), boxes.get(name)
+        anew = partial(subject_at, name) if question.is_of_point else None
+        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew, box=box)

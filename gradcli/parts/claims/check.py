@@ -85,7 +85,8 @@ def check(
     With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
     is meant to be this one's.
 
-    A `box` without `random` is checked at every point; what `prove` says of y and its derivatives is proved or refuted.
+    A `box` without `random` is checked at every point: torch's numbers, or in their place the claims, and what `prove`
+    says of y and its derivatives, which are proved or refuted.
 
     `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
     are those along its directions.
@@ -104,11 +105,17 @@ def check(
     """
     if prove is not None or (box and random is None and is_listed("everywhere")):
         of_points = {
-            "v": v, "claim": claim, "expect": expect, "assume": assume, "shape": shape, "random": random, "atol": atol,
-            "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
+            "v": None if claim else v, "expect": expect, "assume": assume, "shape": shape, "random": random,
+            "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
         }  # fmt: skip
         given = tuple(name for name, one in of_points.items() if one not in (None, False))
-        return _in_box(self._asked(self._starting(at, box, None), **options), box or {}, prove, rtol, allow, given)
+        _require_of_boxes(given)
+        from gradcli.parts.claims.box_claims import AskedBox
+
+        typed, at = self._next_to(claim or {}), self._starting(at, box, None)
+        claim = with_statements(claim or {}, self.variables)
+        inquiry = typed._asked(at, **options)
+        return AskedBox(typed, inquiry, at, box or {}, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
@@ -130,27 +137,15 @@ def check(
     return asked.answer(inquiry, ranges, claim)
 
 
-def _in_box(
-    inquiry: Inquiry,
-    box: Mapping[str, str],
-    prove: str | None,
-    rtol: float | None,
-    allow: Sequence[results.Allowed],
-    of_points: Sequence[str],
-) -> results.BoxChecking:
-    """Check every point of a box.
+def _require_of_boxes(of_points: Sequence[str]) -> None:
+    """Refuse options for points alone.
 
     Raises:
-        UsageError: There are options for points alone, or nothing checks boxes.
+        UsageError: There are some.
     """
     if of_points:
         message = f"{option(of_points[0])} is for points, and a box has every point of its ranges"
         raise UsageError(message, hint=f"leave it out, or give points: {option('random', '100')}, without a statement")
-    if is_listed("everywhere"):
-        from gradcli.parts.everywhere import checked_in_box
-
-        return checked_in_box(inquiry, box, prove, rtol, tuple(allow))
-    raise UsageError("nothing here proves statements")
 
 
 @dataclass(frozen=True)
@@ -211,7 +206,7 @@ class Asked:
         found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
         claimed_ones = judged_claims(worst, claims, expected, tolerance, self.seed, assumed, general)
         elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
-        is_right = not failing and not elsewhere and all(_passes(one, self.allow) for one in claimed_ones)
+        is_right = not failing and not elsewhere and all(one.passes(self.allow) for one in claimed_ones)
         answer = results.Checking(
             command="check",
             allowed=self.allow,
@@ -388,12 +383,6 @@ def _mended_everywhere(
         if form is not None and results.SEVERITY.index(form.verdict) < results.SEVERITY.index(check.verdict):
             return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), form.verdict))
     return check
-
-
-def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
-    """Tell whether a claim is proved or agrees, or is compared without a counterexample, if that is allowed."""
-    is_open = claim.status == "no counterexample" and claim.points > 0
-    return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
 
 
 def _of_another(other: Question, question: Question) -> Question:

@@ -54,8 +54,8 @@ Claim = Annotated[
         "--claim",
         metavar="[NAME=]FORMULA",
         help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the "
-        "variables, or FILE.py::NAME, a function that is run. The name may be left out where there is one. Repeat for "
-        "more; @FILE reads it.",
+        "variables, or FILE.py::NAME, a function that is run. The name may be left out where there is one. With --in "
+        "and without --random, of all points of the box. Repeat for more; @FILE reads it.",
     ),
     Fact(OptionKind.TEXTS),
 ]

@@ -19,6 +19,7 @@ proving                          proofs and counterexamples of statements
 rounded_passes                   torch's passes on boxes, with a column of errors
 recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold
+box_signs                        the signs that an expression may have in a box
 box_check                        the check of every point of a box
 ranges, shell                    the command `range`, its help and its options
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
@@ -26,7 +27,7 @@ box_document, box_rows           bounds, places, proofs and regions as a documen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
@@ -34,8 +35,10 @@ from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
+    from sympy import Expr, Symbol
+
     from gradcli.questions.question import Inquiry
-    from gradcli.results import BoxChecking
+    from gradcli.results import Array, BoxChecking
 
 _RANGE = Command(
     "range",
@@ -86,3 +89,26 @@ def checked_in_box(
     from gradcli.parts.everywhere import box_check
 
     return box_check.checked_in_box(inquiry, ranges, statements, rtol, allowed)
+
+
+def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -> frozenset[int]:
+    """Return the signs, 1, -1 and 0, that an expression may have where each symbol is between two ends."""
+    from gradcli.parts.everywhere import box_signs
+
+    return box_signs.signs_in_box(expression, ends)
+
+
+def failing_points(
+    inquiry: Inquiry, ranges: Mapping[str, str], statements: Sequence[str]
+) -> Sequence[Mapping[str, Array]]:
+    """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
+    from gradcli.parts.everywhere import box_check
+
+    return box_check.failing_points(inquiry, ranges, statements)
+
+
+def not_everywhere_in(inquiry: Inquiry, ranges: Mapping[str, str]) -> str:
+    """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
+    from gradcli.parts.everywhere import box_check
+
+    return box_check.not_everywhere_in(inquiry, ranges)

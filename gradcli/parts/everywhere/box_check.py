@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import get_args
 
@@ -14,6 +15,7 @@ from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_one_recording
@@ -28,6 +30,9 @@ from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionVe
 
 MOST_TRIED = 9
 """Points of a region that are judged, to find a witness."""
+
+SHARE_OF_POINTS = 0.1
+"""Share of the time of a question that is taken to look for points at which statements fail."""
 
 UNDEFINED, WITHOUT_VALUE = "undefined", ("pole", "edge", "outside")
 """Verdict of a point that has no derivative there, and those of regions that may be so."""
@@ -59,6 +64,25 @@ def checked_in_box(
             notes = box.remarks
             return _answer(box, allowed, sum(one.boxes for one in proofs), proofs=tuple(proofs), notes=notes)
         return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
+
+
+def failing_points(
+    inquiry: Inquiry, ranges: Mapping[str, str], statements: Sequence[str]
+) -> Sequence[Mapping[str, Array]]:
+    """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
+    with suppress(GradcliError, OverTimeError), time_limit():
+        box = moving_box(inquiry, ranges)
+        found = [one.at for one in proofs_of(statements, box, SHARE_OF_POINTS * _seconds())]
+        return [box.arrays(np.array(list(at.values()))) for at in found if at is not None]
+    return []
+
+
+def not_everywhere_in(inquiry: Inquiry, ranges: Mapping[str, str]) -> str:
+    """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
+    with suppress(GradcliError, OverTimeError), time_limit(), part_limit(SHARE_OF_POINTS * _seconds()):
+        box = moving_box(inquiry, ranges)
+        return not_everywhere(box.question.program.output_name, words_of(held_kinds(box.quantity(), box.low, box.high)))
+    return ""
 
 
 def searched_regions(inquiry: Inquiry, ranges: Mapping[str, str], rtol: float) -> JudgedRegions:
