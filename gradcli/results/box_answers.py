@@ -8,6 +8,7 @@ from typing import Literal
 from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import Reply
+from gradcli.results.pictures import Plot
 from gradcli.results.record import Record, if_empty, if_none, json_field, json_property
 from gradcli.results.verdicts import Claim
 
@@ -108,6 +109,24 @@ class BoxRegion(Record):
     note: str = json_field(omit=if_empty, default="")
 
 
+class RegionMap(Record):
+    """The boxes of all regions, to be drawn.
+
+    Attributes:
+        names: The names of the numbers that move.
+        low: The lower ends of the boxes, of shape (numbers, boxes).
+        high: The upper ends.
+        verdicts: The verdict on each box, as the regions have it.
+        curves: Torch's y and derivative, of one number that moves; None of several, and where they are not drawn.
+    """
+
+    names: tuple[str, ...]
+    low: Array
+    high: Array
+    verdicts: tuple[RegionVerdict, ...]
+    curves: Plot | None = None
+
+
 class OnBox(Reply, kw_only=True):
     """An answer on a box.
 
@@ -161,6 +180,8 @@ class BoxChecking(OnBox, kw_only=True):
         rtol: How far torch may be off, relative to the truth.
         claims: The derivatives that somebody claims to be those of every point.
         allowed: Verdicts that pass.
+        map: The boxes of the regions, of one or two numbers that move; else None.
+        is_picture: Whether the map is shown.
 
     >>> from gradcli import Function
     >>> answer = Function("x**3 + x").check(box={"x": "-9..9"}, prove="dy/dx >= 1")
@@ -173,6 +194,8 @@ class BoxChecking(OnBox, kw_only=True):
     rtol: float | None = json_field(omit=if_none)
     claims: tuple[Claim, ...] = json_field(omit=if_empty, default=())
     allowed: tuple[str, ...] = json_field(None, default=())
+    map: RegionMap | None = json_field(None, default=None)
+    is_picture: bool = json_field(None, default=False)
 
     @property
     @json_property(before="notes")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from gradcli.cli.options import (
+    PRESENTATION,
     At,
     Device,
     Dtype,
@@ -17,10 +18,13 @@ from gradcli.cli.options import (
     Wrt,
     budget_options,
     exit_options,
+    figure_options,
     output_options,
     remark_options,
 )
 from gradcli.cli.signatures import shares
+from gradcli.errors import UsageError
+from gradcli.option_words import option
 
 if TYPE_CHECKING:
     from gradcli.cli.commands import CommandLine
@@ -161,7 +165,14 @@ Strict = Annotated[
 """Of the check itself, and so part of the question; of other commands it is a demand on the verdict."""
 
 
-@shares(output_options, remark_options, budget_options, exit_options)
+Picture = Annotated[
+    bool,
+    Option("--picture", show_default=False, help="Draw where in the box of --in which verdict holds."),
+    PRESENTATION,
+]
+
+
+@shares(output_options, figure_options, remark_options, budget_options, exit_options)
 def check(
     expression: Expression,
     at: At = None,
@@ -186,6 +197,7 @@ def check(
     wrt: Wrt = None,
     dtype: Dtype = None,
     device: Device = None,
+    picture: Picture = False,
 ) -> None:
     """Compare all readings of a derivative, side by side.
 
@@ -206,6 +218,8 @@ def check(
 
 def answer_check(line: "CommandLine") -> "Result":
     """Answer with finite differences if all is to be shown, and run the functions that are named as claims."""
+    from gradcli.cli.commands import answer_as_drawing
+
     given = dict(line.arguments)
     is_of_points = "random" in given or not ("box" in given or "prove" in given)
     if line.shown.form == "full" and is_of_points:
@@ -214,7 +228,9 @@ def answer_check(line: "CommandLine") -> "Result":
         given["claim"] = {
             name: _named_function(text, line.typed["claim"]) or text for name, text in given["claim"].items()
         }
-    return replace(line, arguments=given).answer()
+    if line.presentation.get("picture") and is_of_points:
+        raise UsageError(f"{option('picture')} is of a box", hint=f"write {option('in', 'x=0..1')}, without a point")
+    return answer_as_drawing(replace(line, arguments=given))
 
 
 def _named_function(text: str, words: Sequence[str]) -> "AskedFunction | None":

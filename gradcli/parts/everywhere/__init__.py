@@ -23,6 +23,7 @@ box_signs                        the signs that an expression may have in a box
 box_check                        the check of every point of a box
 ranges, shell                    the command `range`, its help and its options
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
+region_words, region_maps        verdicts in words; the map of regions, on a terminal and in files
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gradcli.parts import is_listed
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
@@ -72,10 +74,21 @@ class EverywherePart(Part):
             Renderer("tsv", f"{rows}:csv_rows", answers=own),
             Renderer("npy", f"{rows}:no_arrays", is_format=False, answers=own),
             Renderer("npz", f"{rows}:no_arrays", is_format=False, answers=own),
+            *_figures(),
         )
 
 
 PART = EverywherePart()
+
+
+def _figures() -> tuple[Renderer, ...]:
+    """Return the kinds of files of the map of regions, where there are the parts that draw, and the command."""
+    if is_listed("figures"):
+        from gradcli.parts.figures import figure_kinds
+
+        if is_listed("plot") and is_listed("claims"):
+            return figure_kinds("gradcli.parts.everywhere.region_maps:write_figure", ("BoxChecking",), ("check",))
+    return ()
 
 
 def checked_in_box(

@@ -14,25 +14,34 @@ from gradcli.arrays import Array
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
+from gradcli.parts import is_listed
 from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, joined, witness_points
 from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_one_recording
-from gradcli.parts.everywhere.rounded_passes import RoundedPasses
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementary_functions
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.question import Inquiry
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
-from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionVerdict, Verdict
+from gradcli.results import SEVERITY, BoxChecking, BoxRegion, RegionMap, RegionVerdict, Verdict
 
 MOST_TRIED = 9
 """Points of a region that are judged, to find a witness."""
 
 SHARE_OF_POINTS = 0.1
 """Share of the time of a question that is taken to look for points at which statements fail."""
+
+ASSUMED = (
+    "assumed: torch's elementary functions err by at most 2 ulp, of which 8 times as much is taken; NumPy's by 8 ulp"
+)
+"""Remark on what a proof rests on, where there are elementary functions."""
+
+MOST_DRAWN = 2
+"""Most numbers that move of which there is a picture."""
 
 UNDEFINED, WITHOUT_VALUE = "undefined", ("pole", "edge", "outside")
 """Verdict of a point that has no derivative there, and those of regions that may be so."""
@@ -61,8 +70,16 @@ def checked_in_box(
         if texts:
             set_step("proving")
             proofs = proofs_of(texts, box, _seconds())
-            notes = box.remarks
-            return _answer(box, allowed, sum(one.boxes for one in proofs), proofs=tuple(proofs), notes=notes)
+            return box.answered(
+                BoxChecking,
+                command="check",
+                boxes=sum(one.boxes for one in proofs),
+                proofs=tuple(proofs),
+                regions=(),
+                rtol=None,
+                allowed=allowed,
+                notes=box.remarks,
+            )
         return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
 
 
@@ -120,10 +137,32 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     """Judge torch's numbers at every point of a box."""
     regions = _regions_of(box, rtol)
     set_step("judging witnesses")
-    found = [_region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())]
-    notes = (f"the halving was stopped {regions.stopped}",) if regions.stopped else ()
-    ordered = tuple(sorted(found, key=lambda one: -one.share))
-    return _answer(box, allowed, regions.evaluated, regions=ordered, rtol=rtol, notes=notes)
+    notes = (ASSUMED,) if has_elementary_functions(box.program) else ()
+    found = {verdict: _region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())}
+    return box.answered(
+        BoxChecking,
+        command="check",
+        boxes=regions.evaluated,
+        proofs=(),
+        regions=tuple(sorted(found.values(), key=lambda one: -one.share)),
+        rtol=rtol,
+        allowed=allowed,
+        map=_map(box, regions, {verdict: one.verdict for verdict, one in found.items()}),
+        notes=(*notes, *([f"the halving was stopped {regions.stopped}"] if regions.stopped else ())),
+    )
+
+
+def _map(box: MovingBox, regions: JudgedRegions, shown: Mapping[RegionVerdict, RegionVerdict]) -> RegionMap | None:
+    """Collect the boxes of one or two numbers that move, and of one the curves, where there is the part for these."""
+    if len(box.low) > MOST_DRAWN:
+        return None
+    curves = None
+    if len(box.low) == 1 and is_listed("plot"):
+        from gradcli.parts.plot import curves_over
+
+        curves = curves_over(box.question, float(box.low[0]), float(box.high[0]))
+    verdicts = tuple(shown[one] for one in regions.verdicts.tolist())
+    return RegionMap(tuple(one.text for one in box.names), regions.boxes.low, regions.boxes.high, verdicts, curves)
 
 
 def _region(box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict) -> BoxRegion:
@@ -186,32 +225,3 @@ def _seconds() -> float:
     """Return the seconds of the whole answer."""
     budget = BUDGET.get()
     return SECONDS if budget is None or budget.seconds is None else budget.seconds
-
-
-def _answer(
-    box: MovingBox,
-    allowed: tuple[str, ...],
-    boxes: int,
-    *,
-    proofs: tuple[BoxProof, ...] = (),
-    regions: tuple[BoxRegion, ...] = (),
-    rtol: float | None = None,
-    notes: tuple[str, ...] = (),
-) -> BoxChecking:
-    question = box.question
-    return BoxChecking(
-        command="check",
-        expression=question.program.expression,
-        dtype=question.dtype,
-        inputs=box.held,
-        ranges=box.ranges,
-        wrt=tuple(box.ranges),
-        output=question.program.output_name,
-        boxes=boxes,
-        proofs=proofs,
-        regions=regions,
-        rtol=rtol,
-        allowed=allowed,
-        notes=notes,
-        warnings=question.program.warnings,
-    )

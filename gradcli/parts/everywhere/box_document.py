@@ -6,12 +6,15 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import partial
 
 from gradcli import results
 from gradcli.notation import Named
 from gradcli.option_words import Words, option
 from gradcli.parts import is_listed
 from gradcli.parts.everywhere.held_kinds import not_everywhere
+from gradcli.parts.everywhere.region_maps import chart, require_map
+from gradcli.parts.everywhere.region_words import REGIONS, named
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
@@ -88,6 +91,9 @@ def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full
         from gradcli.parts.claims import compose_claims
 
         yield from compose_claims(answer, digits, is_full=is_full)
+    if answer.is_picture:
+        _ = require_map(answer)
+        yield doc.Chart(answer, partial(chart, answer))
     if answer.regions:
         yield from _regions(answer, digits)
     yield from map(note, answer.notes)
@@ -105,48 +111,26 @@ def _conclusion(answer: results.BoxChecking) -> str:
 
         words += failures_of_claims(answer)
     passing = ("proved", "near-zero", *answer.allowed)
-    words += [_named(one).removeprefix("✗ ") for one in answer.regions if one.verdict not in passing]
+    words += [named(one).removeprefix("✗ ") for one in answer.regions if one.verdict not in passing]
     return f"did not pass: {', '.join(words)}"
-
-
-REGIONS: Mapping[str, tuple[str, doc.Role]] = {
-    "proved": ("✓ proved", "good"),
-    "near-zero": ("✓ near a zero", "good"),
-    "kink": ("kink", "open"),
-    "jump": ("jump", "open"),
-    "pole": ("pole", "open"),
-    "edge": ("edge of the domain", "open"),
-    "outside": ("outside of the domain", "open"),
-    "nan-trap": ("✗ nan-trap", "bad"),
-    "overflow": ("overflow", "lost"),
-    "inaccurate": ("✗ inaccurate", "lost"),
-    "open": ("not proved", "open"),
-}
-"""Verdicts on regions in words."""
-
-
-def _named(region: results.BoxRegion) -> str:
-    """Write a verdict on a region, which is doubtful where the point that was judged has a derivative."""
-    words = REGIONS[region.verdict][0]
-    return f"{words}, perhaps" if region.found == "agree" and region.verdict != "open" else words
 
 
 def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.Node]:
     """Tabulate the regions, the largest first, and say what the tolerance is."""
     rows = []
     for one in answer.regions:
-        words, role = _named(one), REGIONS[one.verdict][1]
+        words, role = named(one), REGIONS[one.verdict][1]
         where = [f"{name} = {_interval(one.low[name], one.high[name], digits)}" for name in one.low]
         witness = ""
         if one.at is not None:
             at = ", ".join(f"{name} = {in_digits(number)}" for name, number in one.at.items())
             witness = f"{at}: {one.found}" + (f" ({one.note})" if one.note else "")
-        rows.append(lines(doc.Styled(words, role), _share(one), "\n".join(where), witness))
+        rows.append(lines(doc.Styled(words, role), share(one), "\n".join(where), witness))
     yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
     yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
 
 
-def _share(region: results.BoxRegion) -> str:
+def share(region: results.BoxRegion) -> str:
     """Write a share in percent, never more than it is."""
     percent = 100 * region.share
     return (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,9 +20,12 @@ from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.scalars import ScalarProgram, in_numbers
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.bounds import NoRuleError
+from gradcli.results import OnBox
 
 MOST_MOVING = 8
 """Most numbers that move."""
+
+OnBox_T = TypeVar("OnBox_T", bound=OnBox)
 
 OF_RECORDING = "this is of the formula that was recorded of the code at one point"
 """Remark on a function of Python."""
@@ -110,6 +114,20 @@ class MovingBox:
     def held(self) -> dict[str, Array]:
         """The values of the variables that stay."""
         return {name: array for name, array in self.question.arrays.items() if name not in self.ranges}
+
+    def answered(self, make: Callable[..., OnBox_T], **found: object) -> OnBox_T:
+        """Make an answer of what was found, and of what every answer on this box has."""
+        question = self.question
+        return make(
+            expression=question.program.expression,
+            dtype=question.dtype,
+            inputs=self.held,
+            ranges=self.ranges,
+            wrt=tuple(self.ranges),
+            output=question.program.output_name,
+            warnings=question.program.warnings,
+            **found,
+        )
 
 
 def moving_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> MovingBox:

@@ -93,22 +93,15 @@ class _Bounding:
         is_continuous = kinds & BROKEN == 0
         places = [*self._places(least, "minimum", is_continuous), *self._places(most, "maximum", is_continuous)]
         places += self._zeros() if zeros else []
-        question = moving.question
-        return BoxRange(
+        return moving.answered(
+            BoxRange,
             command="range",
-            expression=question.program.expression,
-            dtype=question.dtype,
-            inputs=moving.held,
-            ranges=moving.ranges,
-            wrt=tuple(moving.ranges),
-            output=y,
             boxes=self.boxes,
             bounds=tuple(bounds),
             lipschitz=self._lipschitz(bounds[1:]) if is_continuous and _are_bounded(bounds[1:]) else {},
             places=tuple(places),
             held=words_of(kinds),
             notes=(*moving.remarks, *dict.fromkeys(self.stopped)),
-            warnings=question.program.warnings,
         )
 
     def _search(self, quantity: BoxQuantity) -> LeastValue:

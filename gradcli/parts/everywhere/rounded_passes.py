@@ -38,7 +38,7 @@ from gradcli.parts.everywhere.intervals import (
     up,
 )
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.scalars import recorded_in_numbers
+from gradcli.parts.everywhere.scalars import ScalarProgram, recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
 from gradcli.questions.question import Question
 from gradcli.reference.bounds import Mask, NoRuleError
@@ -123,6 +123,12 @@ def signature(passes: TorchPasses) -> str:
     calls = [str(line.call.renamed(names)) for line in passes.program.lines]
     ends = [str(names.get(one, one)) for one in (passes.value, *passes.results.values()) if one is not None]
     return "\n".join((*calls, *ends))
+
+
+def has_elementary_functions(program: ScalarProgram) -> bool:
+    """Tell whether a Program has functions whose errors are assumed: those of a library, and what is made of them."""
+    calls = (line.call for line in program.lines)
+    return any(not (call.op.sense or call.op.is_branch or call.op.name in EXACT | BASIC) for call in calls)
 
 
 class RoundedPasses:

@@ -18,7 +18,7 @@ from gradcli.parts.renderer import Renderer
 if TYPE_CHECKING:
     from gradcli.arrays import Array
     from gradcli.notation import Notation
-    from gradcli.results import Answer, Plotted
+    from gradcli.results import Answer, OnBox, Plotted
 
 __all__ = ["Drawing", "Theme", "draw_scale", "figure_file", "figure_kinds", "mathematics", "scale", "set_title", "size"]
 
@@ -73,7 +73,7 @@ def mathematics(notation: Notation) -> str:
     return mathtext.mathematics(notation)
 
 
-def set_title(axes: Drawing, answer: Answer | Plotted, formula: Notation | None = None) -> None:
+def set_title(axes: Drawing, answer: Answer | OnBox | Plotted, formula: Notation | None = None) -> None:
     """Write the function above the axes: its formula, or its text, in letters that fit."""
     from gradcli.parts.figures import mathtext
 

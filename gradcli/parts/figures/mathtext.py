@@ -10,7 +10,7 @@ import re
 from gradcli.notation import Notation
 from gradcli.parts.figures.styled_figure import FONT_SIZE, SIZE
 from gradcli.report import wording
-from gradcli.results import Answer, Plotted
+from gradcli.results import Answer, OnBox, Plotted
 
 WIDEST = 58
 """Most letters of a title that is code."""
@@ -46,7 +46,7 @@ def as_text(words: str) -> str:
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
-def title(answer: Answer | Plotted, formula: Notation | None = None) -> str:
+def title(answer: Answer | OnBox | Plotted, formula: Notation | None = None) -> str:
     """Write the function: its formula, or its text, cut where that is long."""
     if formula is not None:
         latex = _in_a_line(formula.latex).replace(r"\frac", r"\dfrac")

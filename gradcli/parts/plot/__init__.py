@@ -10,12 +10,23 @@ curve_figures, map_figures       the same in files, by matplotlib
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from gradcli.parts import is_listed
 from gradcli.parts.command import Command
 from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from gradcli.parts.figures import Drawing, Theme
+    from gradcli.parts.plot.characters import Painted
+    from gradcli.parts.plot.curve_figures import DrawnStrip
+    from gradcli.questions.question import Question
+    from gradcli.report.document import Screen
+    from gradcli.results import Plot
 
 _COMMANDS = {
     "plot": Command(
@@ -53,3 +64,46 @@ class PlotPart(Part):
 
 
 PART = PlotPart()
+
+
+def curves_over(question: Question, low: float, high: float) -> Plot | None:
+    """Compute y and its derivative over a range of its one variable, without places; None of a range that is not drawn.
+
+    Args:
+        question: A function of one element, by a variable of one.
+        low: The lower end.
+        high: The upper end.
+    """
+    from gradcli.parts.plot import plot
+
+    return plot.curves_over(question, low, high)
+
+
+def text_curves(plot: Plot, screen: Screen, strip: Callable[[int], Text]) -> Iterator[Text]:
+    """Draw curves with characters, and below them so many as `strip` makes."""
+    from gradcli.parts.plot import characters
+
+    return characters.chart(plot, screen, strip)
+
+
+def text_plane(
+    x: tuple[float, float], y: tuple[float, float], painted: Callable[[tuple[int, int]], Painted], screen: Screen
+) -> Iterator[Text]:
+    """Draw a plane in a frame with the two axes; `painted` has the signs and styles of so many lines and columns."""
+    from gradcli.parts.plot import characters
+
+    return characters.framed(x, y, painted, screen)
+
+
+def columns_of(words: Sequence[str]) -> int:
+    """Choose the columns of a legend, so that its entries fit next to each other."""
+    from gradcli.parts.plot import curve_figures
+
+    return curve_figures.columns_of(words)
+
+
+def draw_curves(figure: Drawing, plot: Plot, theme: Theme, strip: DrawnStrip) -> None:
+    """Draw curves in a figure, and below them a strip, which returns what the legend lists."""
+    from gradcli.parts.plot import curve_figures
+
+    curve_figures.draw_curves(figure, plot, theme, strip)

@@ -7,8 +7,9 @@ cell, and of a derivative a point.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from gradcli.results import Array
 
 TINT_NAMES = ("blue", "red", "amber", "green", "purple", "teal", "pink", "grey")
 """Colours of y, its derivatives and its tangent, or of the elements of y."""
+
+Painted = tuple[Any, Any]
+"""The signs and the styles of lines of cells."""
 
 HEIGHTS = (8, 20)
 """Fewest and most lines of a panel."""
@@ -48,16 +52,16 @@ def ticks(low: float, high: float, most: int) -> list[float]:
     return [round(n * step, 1 - math.floor(math.log10(step))) + 0.0 for n in range(first, last + 1)]
 
 
-def chart(plot: results.Plotted, screen: Screen) -> Iterator[Text]:
-    """Draw curves or a map with characters."""
+def chart(plot: results.Plotted, screen: Screen, strip: Callable[[int], Text] | None = None) -> Iterator[Text]:
+    """Draw curves or a map with characters; `strip` makes so many of them, which stand below curves."""
     match plot:
         case results.Plot():
-            yield from _curves(plot, screen)
+            yield from _curves(plot, screen, strip)
         case results.PlotMap():
             yield from _map(plot, screen)
 
 
-def _curves(plot: results.Plot, screen: Screen) -> Iterator[Text]:
+def _curves(plot: results.Plot, screen: Screen, strip: Callable[[int], Text] | None) -> Iterator[Text]:
     """Draw the panels from top to bottom, below them the axis of the variable and the legend."""
     width = min(screen.width or 80, 160)
     shown = panels(plot)
@@ -67,11 +71,13 @@ def _curves(plot: results.Plot, screen: Screen) -> Iterator[Text]:
     columns = max(8, width - margin - 2)
     for panel, own in zip(shown, labels, strict=True):
         yield from _lines(*_panel(plot, panel, (height, columns), screen), own, margin, screen)
+    if strip is not None:
+        yield Text(" " * margin + screen.in_characters("│")) + strip(columns)
     yield from _axis(float(plot.points[0]), float(plot.points[-1]), margin, columns, screen)
     yield _legend(plot, screen)
 
 
-def _panel(plot: results.Plot, panel: Panel, size: tuple[int, int], screen: Screen) -> tuple[Any, Any]:
+def _panel(plot: results.Plot, panel: Panel, size: tuple[int, int], screen: Screen) -> Painted:
     """Draw the curves of a panel, and what is marked: a sign and a style for each cell."""
     height, columns = size
     cells, styles, dots = np.full(size, " "), np.full(size, "", dtype="<U16"), np.zeros(size, int)
@@ -198,14 +204,38 @@ _SHADES = "░▒▓█"
 _ARROWS, _ASCII_ARROWS = "→↗↑↖←↙↓↘", "-/|\\-/|\\"
 
 
+def framed(
+    x: tuple[float, float],
+    y: tuple[float, float],
+    painted: Callable[[tuple[int, int]], Painted],
+    screen: Screen,
+) -> Iterator[Text]:
+    """Draw a plane in a frame with the two axes; `painted` has the signs and styles of so many lines and columns."""
+    width = min(screen.width or 80, 120)
+    height = max(HEIGHTS[0], min(24, width * 2 // 7))
+    labels = _upward(*y, height)
+    margin = max(map(len, labels.values())) + 1
+    columns = width - margin - 2
+    yield from _lines(*painted((height, columns)), labels, margin, screen)
+    yield from _axis(*x, margin, columns, screen)
+
+
 def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     """Draw a map: y as shades, from the least to the largest, arrows of the gradient, and dots where it breaks."""
     (across, x), (up, y) = plot.axes.items()
-    width = min(screen.width or 80, 120)
-    height = max(HEIGHTS[0], min(24, width * 2 // 7))
-    labels = _upward(y[0], y[-1], height)
-    margin = max(map(len, labels.values())) + 1
-    columns = width - margin - 2
+    ends = [(float(axis[0]), float(axis[-1])) for axis in (x, y)]
+    yield from framed(ends[0], ends[1], partial(_map_cells, plot, screen), screen)
+    known = plot.values[np.isfinite(plot.values)]
+    least, most = (f"{one:.6g}" for one in (known.min(), known.max())) if len(known) else ("nan", "nan")
+    levels_named = f"{plot.output} from {least} ({_SHADES[0]}) to {most} ({_SHADES[-1]})"
+    kinds = [words for words, found in (("kink", plot.kinks), ("jump, pole or end", plot.breaks)) if len(found)]
+    broken = f"; • {', '.join(kinds)}" * bool(kinds)
+    yield Text(screen.in_characters(f"   {across} to the right, {up} upward; {levels_named}{broken}"))
+
+
+def _map_cells(plot: results.PlotMap, screen: Screen, size: tuple[int, int]) -> Painted:
+    """Paint y, arrows and places: a sign and a style for each cell."""
+    (x, y), (height, columns) = plot.axes.values(), size
     places = np.linspace(len(y) - 1, 0, height), np.linspace(0, len(x) - 1, columns)
     chosen = np.ix_(*(np.rint(one).astype(int) for one in places))
     values, known = plot.values[chosen], plot.values[np.isfinite(plot.values)]
@@ -224,10 +254,4 @@ def _map(plot: results.PlotMap, screen: Screen) -> Iterator[Text]:
     for place in plot.singular:
         there = _cell(place[1], y[-1], y[0], height), _cell(place[0], x[0], x[-1], columns)
         cells[there], styles[there] = "•", "yellow"
-    yield from _lines(cells, styles, labels, margin, screen)
-    yield from _axis(float(x[0]), float(x[-1]), margin, columns, screen)
-    least, most = (f"{one:.6g}" for one in (known.min(), known.max())) if len(known) else ("nan", "nan")
-    levels_named = f"{plot.output} from {least} ({_SHADES[0]}) to {most} ({_SHADES[-1]})"
-    kinds = [words for words, found in (("kink", plot.kinks), ("jump, pole or end", plot.breaks)) if len(found)]
-    broken = f"; • {', '.join(kinds)}" * bool(kinds)
-    yield Text(screen.in_characters(f"   {across} to the right, {up} upward; {levels_named}{broken}"))
+    return cells, styles

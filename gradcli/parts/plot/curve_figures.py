@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -18,8 +19,13 @@ if is_listed("figures"):  # else nothing asks for a figure
 if TYPE_CHECKING:
     from gradcli.parts.figures import Drawing, Theme
 
-COLUMNS = 4
-"""Most entries of a legend next to each other."""
+    DrawnStrip = Callable[[Drawing, Theme], Iterable[tuple[str, Drawing]]]
+
+COLUMNS, LETTERS = 4, 78
+"""Most entries of a legend next to each other, and most letters of these, each with a sign as wide as eight."""
+
+STRIP_HEIGHT = 0.09
+"""Height of a strip below the panels, as a part of theirs."""
 
 LINES = ("-", "--", ":", "-.")
 """Kinds of lines of y and its derivatives in one panel, or of elements of y."""
@@ -66,6 +72,17 @@ def write_figure(answer: results.Plotted, shown: Appearance, file: BinaryIO) -> 
     _ = file.write(figure_file(draw, shown.form, shown.theme))
 
 
+def columns_of(words: Sequence[str]) -> int:
+    """Choose the columns of a legend, so that its entries fit next to each other."""
+    widest = max((len(one) - one.count("\\partial") * 7 for one in words), default=1)
+    return max(1, min(COLUMNS, len(words), LETTERS // (widest + 8)))
+
+
+def draw_curves(figure: Drawing, plot: results.Plot, theme: Theme, strip: DrawnStrip) -> None:
+    """Draw curves, and below them a strip, which returns what the legend lists."""
+    _CurveFigure(plot, theme).draw(figure, strip)
+
+
 @dataclass
 class _CurveFigure:
     """A figure of curves as it is drawn.
@@ -93,15 +110,18 @@ class _CurveFigure:
         """List something in the legend, which has curves, then marks, then ranges."""
         self.legend.setdefault(words, {}).setdefault(look, drawn)
 
-    def draw(self, figure: Drawing) -> None:
-        """Draw the panels, and below them the legend."""
+    def draw(self, figure: Drawing, strip: DrawnStrip | None = None) -> None:
+        """Draw the panels, below them a strip if there is one, and the legend."""
         shown = panels(self.plot)
         width, height = size()
         figure.set_size_inches(width, height * (0.5 + 0.5 * len(shown)))
-        axes = figure.subplots(len(shown), sharex=True, squeeze=False)[:, 0]
+        heights = [1.0] * len(shown) + [STRIP_HEIGHT] * (strip is not None)
+        axes = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for draw in (self.draw_frame, self.draw_curves, self.draw_marks, self.draw_ranges):
-            for ax, panel in zip(axes, shown, strict=True):
+            for ax, panel in zip(axes[: len(shown)], shown, strict=True):
                 draw(ax, panel, len(shown) == 1)
+        for words, drawn in strip(axes[-1], self.theme) if strip else ():
+            self.listed(words, drawn)
         figure.align_ylabels(axes)
         axes[-1].set_xlabel(mathematics(Named(self.plot.variable)))
         set_title(axes[0], self.plot, self.plot.formula)
@@ -112,12 +132,11 @@ class _CurveFigure:
         from matplotlib.legend_handler import HandlerTuple
 
         handles = [tuple(looks.values()) for looks in self.legend.values()]
-        columns = min(COLUMNS, len(handles))
         figure.legend(
             [one if len(one) > 1 else one[0] for one in handles],
             list(self.legend),
             loc="outside lower center",
-            ncols=columns,
+            ncols=columns_of(list(self.legend)),
             frameon=False,
             borderaxespad=0.2,
             handler_map={tuple: HandlerTuple(ndivide=None)},

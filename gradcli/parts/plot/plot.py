@@ -183,8 +183,7 @@ def _ends(name: str, text: str) -> tuple[float, float]:
         InputError: It is one of tensors, or empty.
     """
     low, high = read_range(text, f"--in {name}")
-    least = max(1 / FARTHEST, NARROWEST * float(np.max(np.abs([low, high]))))
-    if low.shape or not least <= float(high) - float(low) <= FARTHEST:
+    if low.shape or not is_drawn(float(low), float(high)):
         hint = (
             f"a tensor moves along a direction: {option('along')}"
             if low.shape
@@ -192,6 +191,11 @@ def _ends(name: str, text: str) -> tuple[float, float]:
         )
         raise InputError(f"{option('in', f'{name}={text}')} is no range that is drawn", hint=hint)
     return float(low), float(high)
+
+
+def is_drawn(low: float, high: float) -> bool:
+    """Tell whether a range is wide enough to be drawn, and not too wide."""
+    return max(1 / FARTHEST, NARROWEST * max(abs(low), abs(high))) <= high - low <= FARTHEST
 
 
 def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
@@ -264,6 +268,34 @@ def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: fl
         tangents=() if touched is None else tuple(_tangents(line, touched)),
         formula=_formula(question),
         **common | {"warnings": (*warnings, *filter(None, [missing]))},
+    )
+
+
+@np.errstate(all="ignore")
+def curves_over(question: Question, low: float, high: float) -> Plot | None:
+    """Compute y and its derivative over a range of its one variable, without places; None of a range that is not drawn.
+
+    Args:
+        question: A function of one element, by a variable of one.
+        low: The lower end.
+        high: The upper end.
+    """
+    if not is_drawn(low, high):
+        return None
+    (name,) = question.wrt
+    start, direction = np.zeros_like(question.arrays[name], np.float64), np.ones_like(question.arrays[name], np.float64)
+    line = MovingQuestion(question, {name: start}, [{name: direction}], name)
+    points, numbers = curves.sample(line.subject, [], [], low, high)
+    shown = curves.windows(points, numbers, [], [])
+    return Plot(
+        command="plot",
+        variable=name,
+        points=points,
+        curves=tuple(_curves(line, numbers, shown, None)),
+        marks=(),
+        spans=(),
+        formula=_formula(question),
+        **question.common,
     )
 
 
