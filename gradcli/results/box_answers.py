@@ -10,7 +10,7 @@ from gradcli.notation import Notation
 from gradcli.results.answers import Reply
 from gradcli.results.pictures import Plot
 from gradcli.results.record import Record, if_empty, if_none, json_field, json_property
-from gradcli.results.verdicts import Claim
+from gradcli.results.verdicts import Claim, RegionVerdict
 
 PlaceKind = Literal["minimum", "maximum", "zero", "critical", "least nearby", "greatest nearby"]
 """Kinds of places: see `BoxPlace`."""
@@ -20,11 +20,6 @@ PlaceExistence = Literal["one", "some", "unknown"]
 
 ProofStatus = Literal["proved", "refuted", "undecided"]
 """Outcome of a statement on all points of a box."""
-
-RegionVerdict = Literal[
-    "proved", "near-zero", "kink", "jump", "pole", "edge", "outside", "nan-trap", "overflow", "inaccurate", "open"
-]
-"""Verdicts on a region: see `BoxRegion`."""
 
 
 class BoxBounds(Record):

@@ -22,6 +22,11 @@ Allowed = Verdict | Literal["no-counterexample"]
 
 NO_COUNTEREXAMPLE: Allowed = "no-counterexample"
 
+RegionVerdict = Literal[
+    "proved", "near-zero", "kink", "jump", "pole", "edge", "outside", "nan-trap", "overflow", "inaccurate", "open"
+]
+"""Verdicts on a region of a box: see `BoxRegion`."""
+
 
 NumberKind = Literal["value", "jacobian", "vjp", "accumulated", "gradient", "jvp", "hvp", "hessian"]
 """Kind of a number: an element of y, J or vᵀJ, or of several passes; of second derivatives, and of their gradient."""

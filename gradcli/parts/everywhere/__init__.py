@@ -20,7 +20,7 @@ rounded_passes                   torch's passes on boxes, with a column of error
 recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_signs                        the signs that an expression may have in a box
-box_check                        the check of every point of a box
+box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
 ranges, shell                    the command `range`, its help and its options
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
 region_words, region_maps        verdicts in words; the map of regions, on a terminal and in files
@@ -39,7 +39,8 @@ from gradcli.parts.renderer import Renderer
 if TYPE_CHECKING:
     from sympy import Expr, Symbol
 
-    from gradcli.questions.question import Inquiry
+    from gradcli.parts.everywhere.proved_lines import ProvedLine
+    from gradcli.questions.question import Inquiry, Question
     from gradcli.results import Array, BoxChecking
 
 _RANGE = Command(
@@ -125,3 +126,16 @@ def not_everywhere_in(inquiry: Inquiry, ranges: Mapping[str, str]) -> str:
     from gradcli.parts.everywhere import box_check
 
     return box_check.not_everywhere_in(inquiry, ranges)
+
+
+def proved_line(question: Question, low: float, high: float) -> ProvedLine | None:
+    """Find where torch's numbers are proved along a range of the one variable of a question; None if nothing is known.
+
+    Args:
+        question: A function of one element, by a number.
+        low: The lower end of its range.
+        high: The upper end.
+    """
+    from gradcli.parts.everywhere import proved_lines
+
+    return proved_lines.proved_line(question, low, high)

@@ -83,10 +83,11 @@ class RegionSearch:
         box: The function and its box.
         passes: Torch's passes.
         tolerance: How far they may be off, relative to the truth.
+        finest: Part of the range from whose width down smooth boxes are halved no more.
     """
 
-    def __init__(self, box: MovingBox, passes: RoundedPasses, tolerance: float) -> None:
-        self.box, self.passes, self.tolerance = box, passes, tolerance
+    def __init__(self, box: MovingBox, passes: RoundedPasses, tolerance: float, finest: float = NARROW) -> None:
+        self.box, self.passes, self.tolerance, self.finest = box, passes, tolerance, finest
         self.count = len(box.low)
         self.scale = np.zeros(self.count + 1)
         self.reach = NEARBY.get(self.count, FARTHEST) * (box.high - box.low)[:, None]
@@ -132,8 +133,11 @@ class RegionSearch:
         is_same = np.all([_overlap(a, b) for a, b in zip(exact, at_points, strict=True)], axis=0)
         smooth = jet.is_smooth & is_same
         is_hopeless = smooth & ~is_close_there & (level >= FIRST_LEVELS.get(self.count, 1))
-        width = (boxes.high - boxes.low) <= NARROW * (self.box.high - self.box.low)[:, None]
-        is_last = is_hopeless | is_narrow(boxes) | width.all(axis=0)
+        parts = (boxes.high - boxes.low) / np.where(self.box.high > self.box.low, self.box.high - self.box.low, 1.0)[
+            :, None
+        ]
+        width = parts.max(axis=0)
+        is_last = is_hopeless | is_narrow(boxes) | (width <= NARROW) | (smooth & (width <= self.finest))
         labels = np.full(len(boxes), "open", object)
         for kind, label in reversed(LABELS):
             labels[(jet.kinds & kind) != 0] = label

@@ -3,6 +3,7 @@
 plot, shell                      the command, its help and its options
 moving_question                  a question whose values move along a line or in a plane
 plot_document                    the plot, and the places that are listed below it
+proved_stretches                 where torch's numbers are proved, as a strip below the curves
 panels                           which curves share a vertical axis
 characters                       curves and maps on a terminal, in Braille
 curve_figures, map_figures       the same in files, by matplotlib

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.crosscheck import curve_places, curves
+from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import InputError, TooLargeError
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.lower.names import shadowed
@@ -17,6 +18,7 @@ from gradcli.language.program.wengert import show
 from gradcli.notation import PARTIAL, Element, Named, Notation, second
 from gradcli.option_words import option
 from gradcli.parts.plot.moving_question import MovingQuestion
+from gradcli.parts.plot.proved_stretches import proved_of
 from gradcli.progress import set_step
 from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
@@ -244,8 +246,10 @@ def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: fl
     with time_limit():
         low, high = line.shown_range() if ends is None else ends
         set_step("looking for kinks and poles")
+        proved = proved_of(line, low, high)
         try:
-            marks, spans = curve_places.classify_places(line.subject, line.places(low, high), low, high)
+            places = line.places(low, high) if proved.places is None else proved.places
+            marks, spans = curve_places.classify_places(line.subject, places, low, high)
         except OverTimeError as error:
             missing = f"{MISSING_PLACES} was {error}"
         set_step("drawing")
@@ -264,7 +268,9 @@ def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: fl
         points=points,
         curves=tuple(_curves(line, numbers, shown, lost)),
         marks=tuple(marks),
-        spans=(*spans, *curves.broken_ranges(points, numbers, lost)),
+        spans=(*spans, *proved.named(curves.broken_ranges(points, numbers, lost))),
+        stretches=proved.stretches,
+        rtol=TOLERANCE[question.dtype].rtol if proved.stretches else None,
         tangents=() if touched is None else tuple(_tangents(line, touched)),
         formula=_formula(question),
         **common | {"warnings": (*warnings, *filter(None, [missing]))},
