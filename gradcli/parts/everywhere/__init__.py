@@ -21,6 +21,7 @@ recordings                       parts of a box in which torch runs the same ope
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_signs                        the signs that an expression may have in a box
 box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
+lost_bits                        the bits that torch's numbers lose at most in a box
 ranges, shell                    the command `range`, its help and its options
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
 region_words, region_maps        verdicts in words; the map of regions, on a terminal and in files
@@ -139,3 +140,23 @@ def proved_line(question: Question, low: float, high: float) -> ProvedLine | Non
     from gradcli.parts.everywhere import proved_lines
 
     return proved_lines.proved_line(question, low, high)
+
+
+def lost_bits_in_box(inquiry: Inquiry, ranges: Mapping[str, str], enough: float) -> int | None:
+    """Bound the bits that y and its derivatives lose in a box; None where no bound is found, or y may have no value.
+
+    Args:
+        inquiry: The function.
+        ranges: The ranges of the variables that move.
+        enough: Bits from which down a bound is as low as it is asked for.
+    """
+    from gradcli.parts.everywhere import lost_bits
+
+    return lost_bits.lost_bits_in_box(inquiry, ranges, enough)
+
+
+def has_values_in_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> bool:
+    """Tell whether y certainly has a value at every point of a box."""
+    from gradcli.parts.everywhere import lost_bits
+
+    return lost_bits.has_values_in_box(inquiry, ranges)

@@ -122,7 +122,7 @@ class RegionSearch:
         self.evaluated += len(boxes)
         middle, function = middle_of(boxes.low, boxes.high), self.box.quantity()
         jet, at_middle = function.jets(boxes.sides), function.jets(point(middle))
-        truths = _truths(jet, at_middle, subtract(boxes.sides, point(middle)), self.count)
+        truths = truths_of(jet, at_middle, subtract(boxes.sides, point(middle)), self.count)
         numbers, at_points = self.passes.run(boxes.sides), self.passes.run(point(middle))
         if level == 0:
             self.scale = np.array([np.max(np.where(np.isfinite(t.largest), t.largest, 0)) for t in truths])
@@ -186,7 +186,7 @@ def joined(parts: Sequence[JudgedRegions]) -> JudgedRegions:
     return JudgedRegions(boxes, verdicts, sum(one.evaluated for one in parts), stopped)
 
 
-def _truths(jet: Jet, at_middle: Jet, steps: Interval, count: int) -> list[Interval]:
+def truths_of(jet: Jet, at_middle: Jet, steps: Interval, count: int) -> list[Interval]:
     """Bound y and its derivatives, also by their changes from the middle where y is smooth."""
     size = jet.kinds.shape
     found = []
