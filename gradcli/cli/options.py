@@ -104,6 +104,16 @@ Shape = Annotated[
     ),
     Fact(OptionKind.SHAPES),
 ]
+Along = Annotated[
+    list[str] | None,
+    Option(
+        "--along",
+        metavar="[NAME=]VALUE",
+        help="The direction in which tensors move from their --at: ones, e0, or a value. What moves is t, by default "
+        "in -1..1.",
+    ),
+    Fact(OptionKind.DIRECTIONS),
+]
 V = Annotated[
     str | None,
     Option(

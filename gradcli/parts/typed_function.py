@@ -163,7 +163,7 @@ class TypedFunction(function.Function):
         self, at: Inputs | None = None, v: Value | None = None, *more: Value, rtol: float | None = None,
         atol: float | None = None, claim: Claims = None, expect: Mapping[str, Value] | Value | None = None,
         assume: Mapping[str, str] | str | None = None, shape: Shapes = None, random: int | None = None,
-        box: Ranges = None, prove: str | None = None, seed: int = 0,
+        box: Ranges = None, along: Directions = None, prove: str | None = None, seed: int = 0,
         allow: results.Allowed | Sequence[results.Allowed] = (),
         strict: bool = False, require_all: bool = False, differences: bool = False, forward: bool = False,
         order: Literal[1, 2] = 1, batched: bool = False, numbers_of: ParsedText | None = None, wrt: Names = None,
@@ -203,8 +203,8 @@ class TypedFunction(function.Function):
         raise NotImplementedError
 
     def range(
-        self, at: Inputs | None = None, *more: Inputs, box: Ranges = None, zeros: bool = False,
-        tol: float | None = None, **values: Value,
+        self, at: Inputs | None = None, *more: Inputs, box: Ranges = None, along: Directions = None,
+        shape: Shapes = None, zeros: bool = False, tol: float | None = None, **values: Value,
     ) -> results.BoxRange:
         """Bound y, its derivatives and its Lipschitz constants over a box."""
         raise NotImplementedError
@@ -391,8 +391,8 @@ def plot(
 
 
 def range(
-    function: Asked, /, at: Inputs | None = None, *more: Inputs, box: Ranges = None, zeros: bool = False,
-    tol: float | None = None, **values: Value,
+    function: Asked, /, at: Inputs | None = None, *more: Inputs, box: Ranges = None, along: Directions = None,
+    shape: Shapes = None, zeros: bool = False, tol: float | None = None, **values: Value,
 ) -> results.BoxRange:
     """Bound y, its derivatives and its Lipschitz constants over a box."""
     raise NotImplementedError

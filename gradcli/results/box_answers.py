@@ -131,6 +131,7 @@ class OnBox(Reply, kw_only=True):
         ranges: The ranges of those that move, as typed.
         wrt: The variables that move, in order.
         output: The name of y.
+        u: The direction by variable, where t moves along a line through their values.
         boxes: The number of boxes that were evaluated.
         notes: Remarks.
     """
@@ -140,6 +141,7 @@ class OnBox(Reply, kw_only=True):
     ranges: Mapping[str, str] = json_field("in")
     wrt: tuple[str, ...]
     output: str = json_field(None)
+    u: Mapping[str, Array] | None = json_field(omit=if_none, default=None)
     boxes: int
     notes: tuple[str, ...] = json_field(omit=if_empty, is_last=True, default=())
 
@@ -153,6 +155,8 @@ class BoxRange(OnBox, kw_only=True):
             jump.
         places: Where y is least and greatest, and the zeros that were asked for.
         held: What the box may hold: kink, jump, pole, edge of the domain.
+        shape: The shape of the tensor whose elements all have the range, where y has its shape and the function maps
+            each of them by itself: bounds and places are those of one.
 
     >>> from gradcli import Function
     >>> answer = Function("x**2").range(box={"x": "-1..2"})
@@ -164,6 +168,7 @@ class BoxRange(OnBox, kw_only=True):
     lipschitz: Mapping[str, float] = json_field(omit=if_empty)
     places: tuple[BoxPlace, ...] = json_field(omit=if_empty)
     held: tuple[str, ...] = json_field(omit=if_empty)
+    shape: tuple[int, ...] = json_field(omit=if_empty, default=())
 
 
 class BoxChecking(OnBox, kw_only=True):

@@ -119,13 +119,14 @@ def judged_claims(
     general: Callable[[], Question],
 ) -> tuple[results.Claim, ...]:
     """Judge each claim and each of the numbers; where something is assumed, also without that."""
-    found = tuple(_claims(look, claims, expected, tolerance, seed, assumed))
+    question, v = look.question, look.numbers.v
+    found = tuple(each_claim(question, v, claims, expected, tolerance, seed, assumed))
     if not assumed:
         texts = {name: one for name, one in claims.items() if isinstance(one, str)}
         return tuple(_with_symmetry(look, one, texts.get(one.variable, ""), tolerance, seed) for one in found)
     if not found:
         return found
-    others = _claims(look.of_another(general()), claims, expected, tolerance, seed)
+    others = each_claim(look.of_another(general()).question, v, claims, expected, tolerance, seed)
     return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
 
 
@@ -152,31 +153,17 @@ def _with_symmetry(
     return claim
 
 
-def _claims(
-    look: CheckedPoint,
+def each_claim(
+    question: Question,
+    v: Array | None,
     claims: Mapping[str, str | ClaimedFunction],
     expected: Mapping[str, Value],
     tolerance: Tolerance,
     seed: int,
     assumed: Assumed = MappingProxyType({}),
-) -> Iterator[results.Claim]:
-    """Prove or refute each claim, and compare each of the numbers."""
-    question, v = look.question, look.numbers.v
-    yield from proved_or_refuted(question, v, claims, tolerance, seed, assumed)
-    for name, value in expected.items():
-        yield met(subject_of(question, name, v, assumed), value, question.arrays, tolerance)
-
-
-def proved_or_refuted(
-    question: Question,
-    v: Array | None,
-    claims: Mapping[str, str | ClaimedFunction],
-    tolerance: Tolerance,
-    seed: int,
-    assumed: Assumed = MappingProxyType({}),
     boxes: Mapping[str, ClaimBox] = MappingProxyType({}),
 ) -> Iterator[results.Claim]:
-    """Prove or refute each claim, at all points or in a box."""
+    """Prove or refute each claim, at all points or in a box, and compare each of the numbers."""
 
     def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
         there = question.with_values(at)
@@ -186,3 +173,5 @@ def proved_or_refuted(
         subject, box = subject_of(question, name, v, assumed), boxes.get(name)
         anew = partial(subject_at, name) if question.is_of_point else None
         yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew, box=box)
+    for name, value in expected.items():
+        yield met(subject_of(question, name, v, assumed), value, question.arrays, tolerance)

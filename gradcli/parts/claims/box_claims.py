@@ -15,17 +15,18 @@ from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.language.inputs import Value, read_range
 from gradcli.option_words import option
 from gradcli.parts import is_listed
-from gradcli.parts.claims.asked_claims import claims_of, proved_or_refuted
+from gradcli.parts.claims.asked_claims import claims_of, each_claim
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction
 from gradcli.parts.claims.proof_boxes import ClaimBox, ProofBox
 from gradcli.progress import set_step
+from gradcli.questions.naming import Directions
 from gradcli.questions.parsed_text import Inputs, ParsedText
 from gradcli.questions.question import Dtype, Inquiry, Question
 from gradcli.reference.deadline import time_limit
 
 
 @dataclass(frozen=True)
-class AskedBox:
+class ClaimsInBox:
     """What is asked of a whole box; the attributes are the arguments of `check`.
 
     Attributes:
@@ -38,6 +39,7 @@ class AskedBox:
     inquiry: Inquiry
     at: Inputs | None
     box: Mapping[str, str]
+    along: Directions
     prove: str | None
     claim: Mapping[str, str | StatedFunction]
     v: Value | None
@@ -56,7 +58,7 @@ class AskedBox:
             from gradcli.parts.everywhere import checked_in_box
 
             if not self.claim:
-                return checked_in_box(self.inquiry, self.box, self.prove, self.rtol, tuple(self.allow))
+                return checked_in_box(self.inquiry, self.box, self.prove, self.rtol, tuple(self.allow), self.along)
             self._require_sensible()
             found = self._claims()
             if self.prove is None:
@@ -70,7 +72,11 @@ class AskedBox:
 
         Raises:
             InputError: A verdict is allowed that no claim has, or there is no box.
+            UsageError: A line is asked for.
         """
+        if self.along is not None:
+            message = f"a claim is of a function, and {option('along')} asks for one along a line"
+            raise UsageError(message, hint=f"leave out {option('along')}, or {option('claim')}")
         if not self.box:
             raise InputError("a box needs the range of a variable", hint=f"add {option('in', 'x=0..1')}")
         for name in self.allow:
@@ -96,7 +102,7 @@ class AskedBox:
                 name: ClaimBox(sides, question.dtype, partial(self._suspects, question, name, one, ranges))
                 for name, one in claims.items()
             }
-            found = tuple(proved_or_refuted(question, v, claims, tolerance, self.seed, boxes=boxes))
+            found = tuple(each_claim(question, v, claims, {}, tolerance, self.seed, boxes=boxes))
             notes = _notes(self.inquiry, ranges) if any(one.status == "proved" for one in found) else ()
         return results.BoxChecking(
             command="check",

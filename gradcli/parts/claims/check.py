@@ -23,6 +23,7 @@ from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.claims.asked_claims import claims_of, judged_claims, with_statements
 from gradcli.parts.claims.assumptions import Assumption, assumption_of
+from gradcli.parts.claims.box_claims import ClaimsInBox
 from gradcli.parts.claims.checked_points import CheckedPoint, random_points, worst_of
 from gradcli.parts.claims.claim_readings import StatedFunction
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
@@ -30,7 +31,7 @@ from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.progress import collector_paused
 from gradcli.questions import judging
-from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
+from gradcli.questions.parsed_text import DeviceOptions, Directions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
@@ -61,6 +62,7 @@ def check(
     shape: Mapping[str, GivenShape] | None = None,
     random: int | None = None,
     box: Mapping[str, str] | None = None,
+    along: Directions = None,
     prove: str | None = None,
     seed: int = 0,
     allow: Sequence[results.Allowed] = (),
@@ -85,8 +87,8 @@ def check(
     With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
     is meant to be this one's.
 
-    A `box` without `random` is checked at every point: torch's numbers, or in their place the claims, and what `prove`
-    says of y and its derivatives, which are proved or refuted.
+    A `box` without `random` is checked at every point, as is a line from the values `along` a direction: torch's
+    numbers, or in their place the claims, and what `prove` says of y and its derivatives.
 
     `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
     are those along its directions.
@@ -103,19 +105,17 @@ def check(
     >>> answer.passed, entry.torch, entry.formula, entry.reference, entry.ulps
     (True, 6.0, 6.0, 6.0, 0.0)
     """
-    if prove is not None or (box and random is None and is_listed("everywhere")):
+    if prove is not None or along is not None or (box and random is None and is_listed("everywhere")):
         of_points = {
             "v": None if claim else v, "expect": expect, "assume": assume, "shape": shape, "random": random,
             "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
         }  # fmt: skip
         given = tuple(name for name, one in of_points.items() if one not in (None, False))
         _require_of_boxes(given)
-        from gradcli.parts.claims.box_claims import AskedBox
-
         typed, at = self._next_to(claim or {}), self._starting(at, box, None)
         claim = with_statements(claim or {}, self.variables)
-        inquiry = typed._asked(at, **options)
-        return AskedBox(typed, inquiry, at, box or {}, prove, claim, v, rtol, seed, allow).answer()
+        asked = typed._asked(at, **options)
+        return ClaimsInBox(typed, asked, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)

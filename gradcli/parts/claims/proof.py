@@ -103,8 +103,8 @@ def _by_elements(subject: Subject, reading: Reading, box: ProofBox | None) -> Pr
             # One formula may hold for all entries where v is a symbol or one number.
             if reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject):
                 if _holds_in_general(subject, sides, regions):
-                    shapes = _shapes(subject, sides.entries if box is None else None)
-                    return Proof(shapes, is_open, regions.has_kinks, regions.is_of_box)
+                    entries = None if box else sides.entries
+                    return Proof(_shapes(subject, entries), is_open, regions.has_kinks, regions.is_of_box)
                 if sides.derivative.sizes and _holds_in_general(subject, sides.at_hand, regions):
                     return Proof(_shapes(subject, None), is_open, regions.has_kinks, regions.is_of_box)
             with _no_proof():

@@ -145,8 +145,7 @@ class Search:
         met_most, most = (met_most, most) if self.anew is None else (0, MOST_ANEW)
         tried, around = itertools.islice(self.breakpoints(), met_most), itertools.islice(self.points(), most)
         first = () if self.box is None else map(self._point, self.box.short)
-        walks = ((False, first), (True, tried), (False, around))
-        return ((is_met, at) for is_met, walk in walks for at in walk)
+        return ((is_met, at) for is_met, walk in ((False, first), (True, tried), (False, around)) for at in walk)
 
     def suspected(self) -> Look | None:
         """Compare at the points at which bounds refute the claim; the first that does so."""

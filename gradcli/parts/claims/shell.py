@@ -8,6 +8,7 @@ from typer import Option
 
 from gradcli.cli.options import (
     PRESENTATION,
+    Along,
     At,
     Device,
     Dtype,
@@ -185,6 +186,7 @@ def check(
     shape: Shape = None,
     random: Random = None,
     box: Box = None,
+    along: Along = None,
     prove: Prove = None,
     seed: Seed = 0,
     allow: Allow = None,
@@ -221,7 +223,7 @@ def answer_check(line: "CommandLine") -> "Result":
     from gradcli.cli.commands import answer_as_drawing
 
     given = dict(line.arguments)
-    is_of_points = "random" in given or not ("box" in given or "prove" in given)
+    is_of_points = "random" in given or given.keys().isdisjoint(("box", "along", "prove"))
     if line.shown.form == "full" and is_of_points:
         given["differences"] = True
     if not line.is_request and "claim" in given:

@@ -5,14 +5,14 @@ interval_functions               functions of intervals, and expressions of them
 wholes                           activations and distances, whose slopes have rules of their own
 scalars                          a Program of arrays as one of numbers
 box_kinds, joining_choices       what a box may hold, and choices that do not jump
-jets                             values, slopes and second slopes on boxes
+jets, array_jets                 values, slopes and second slopes on boxes
 bounded_quantities               y, a derivative, or an expression of them, as a jet
 box_sets                         grids and halves of boxes
 least_values                     branch and bound for the least value
 zeros                            zeros of y or of its gradient, with existence
 stopping                         when a search ends early: its time, an interrupt
 held_kinds                       kinks, jumps, poles and edges that a box may hold
-moving_box                       a question on a box
+line_boxes, moving_box           lines through a point; a question on a box
 box_statements                   statements on y and its derivatives, as numbers that are to be positive
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements
@@ -22,6 +22,7 @@ box_regions                      where torch's numbers are proved, and what the 
 box_signs                        the signs that an expression may have in a box
 box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
 lost_bits                        the bits that torch's numbers lose at most in a box
+tensor_bounds, tensor_ranges     tensors whose elements each have a range: forward, or one for all
 ranges, shell                    the command `range`, its help and its options
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
 region_words, region_maps        verdicts in words; the map of regions, on a terminal and in files
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from sympy import Expr, Symbol
 
     from gradcli.parts.everywhere.proved_lines import ProvedLine
+    from gradcli.questions.naming import Directions
     from gradcli.questions.question import Inquiry, Question
     from gradcli.results import Array, BoxChecking
 
@@ -94,7 +96,12 @@ def _figures() -> tuple[Renderer, ...]:
 
 
 def checked_in_box(
-    inquiry: Inquiry, ranges: Mapping[str, str], statements: str | None, rtol: float | None, allowed: tuple[str, ...]
+    inquiry: Inquiry,
+    ranges: Mapping[str, str],
+    statements: str | None,
+    rtol: float | None,
+    allowed: tuple[str, ...],
+    along: Directions = None,
 ) -> BoxChecking:
     """Check every point of a box: statements if there are some, else torch's numbers.
 
@@ -103,7 +110,7 @@ def checked_in_box(
     """
     from gradcli.parts.everywhere import box_check
 
-    return box_check.checked_in_box(inquiry, ranges, statements, rtol, allowed)
+    return box_check.checked_in_box(inquiry, ranges, statements, rtol, allowed, along)
 
 
 def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -> frozenset[int]:

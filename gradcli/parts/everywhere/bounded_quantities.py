@@ -8,7 +8,7 @@ bounded by the same rules as the function.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,7 @@ class BoxQuantity:
         expression: An expression of y, of derivatives and of the variables.
         named: What each variable of the expression is: a derivative, or the place of a variable of the function.
         is_negated: Whether the opposite number is meant.
+        element: The flat position of the element of y that is meant.
     """
 
     function: Evaluator
@@ -39,6 +40,7 @@ class BoxQuantity:
     expression: Evaluator | None = None
     named: Mapping[Atom, Derivative | int] | None = None
     is_negated: bool = False
+    element: int = 0
 
     @property
     def count(self) -> int:
@@ -58,7 +60,7 @@ class BoxQuantity:
 
     def opposite(self) -> BoxQuantity:
         """Return the opposite number."""
-        return BoxQuantity(self.function, self.derivative, self.expression, self.named, not self.is_negated)
+        return replace(self, is_negated=not self.is_negated)
 
     def jets(self, boxes: Interval, *, is_second: bool = True) -> Jet:
         """Evaluate on boxes, of shape (variables, boxes).
@@ -69,7 +71,8 @@ class BoxQuantity:
         """
         is_needed = is_second or not self.has_second
         has_derivatives = any(self._derivatives) or self.expression is None
-        jet = self.function.run(boxes, is_second=is_needed)[0] if has_derivatives or () in self._derivatives else None
+        is_of_y = has_derivatives or () in self._derivatives
+        jet = self.function.run(boxes, is_second=is_needed)[self.element] if is_of_y else None
         if self.expression is None:
             found = derivative_of(jet, self.derivative, self.count) if jet is not None else None
         else:

@@ -24,6 +24,7 @@ from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementar
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.judging import compare_numbers
+from gradcli.questions.naming import Directions
 from gradcli.questions.question import Inquiry
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
@@ -51,7 +52,12 @@ FOUND: Mapping[Verdict, RegionVerdict] = {"inaccurate": "inaccurate", "nan-trap"
 
 
 def checked_in_box(
-    inquiry: Inquiry, ranges: Mapping[str, str], statements: str | None, rtol: float | None, allowed: tuple[str, ...]
+    inquiry: Inquiry,
+    ranges: Mapping[str, str],
+    statements: str | None,
+    rtol: float | None,
+    allowed: tuple[str, ...],
+    along: Directions = None,
 ) -> BoxChecking:
     """Check every point of a box: statements if there are some, else torch's numbers.
 
@@ -61,7 +67,7 @@ def checked_in_box(
     if rtol is not None and not (math.isfinite(rtol) and rtol > 0):
         raise InputError(f"{option('rtol', str(rtol))} is no tolerance in a box", hint="it is a number above 0")
     allowed = _passing(allowed)
-    box = moving_box(inquiry, ranges)
+    box = moving_box(inquiry, ranges, along)
     texts = [text.strip() for text in (statements or "").replace("\n", ";").split(";") if text.strip()]
     if statements is not None and not texts:
         statement = option("prove", '"dy/dx >= 0"')
@@ -126,7 +132,7 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
     """
     _ = box.function
     seconds = SHARE_OF_REGIONS * _seconds() if seconds is None else seconds
-    if box.question.recording is not None:
+    if box.is_recorded:
         message = "what the backward pass of code computes is known at points, not in a box"
         hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
         raise LanguageError(message, hint=hint)
@@ -169,10 +175,10 @@ def _map(box: MovingBox, regions: JudgedRegions, shown: Mapping[RegionVerdict, R
     if len(box.low) > MOST_DRAWN:
         return None
     curves = None
-    if len(box.low) == 1 and is_listed("plot"):
+    if is_listed("plot"):
         from gradcli.parts.plot import curves_over
 
-        curves = curves_over(box.question, float(box.low[0]), float(box.high[0]))
+        curves = curves_over(box.question, float(box.low[0]), float(box.high[0])) if len(box.low) == 1 else None
     verdicts = tuple(shown[one] for one in regions.verdicts.tolist())
     return RegionMap(tuple(one.text for one in box.names), regions.boxes.low, regions.boxes.high, verdicts, curves)
 

@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import partial
 
 from gradcli import results
+from gradcli.arrays import Array
 from gradcli.notation import Named
 from gradcli.option_words import Words, option
 from gradcli.parts import is_listed
@@ -64,7 +65,12 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
     rows = [_bounds(one, digits) for one in answer.bounds]
     yield doc.Table(lines("", "at least", "at most"), tuple(rows), is_numeric=True)
     if answer.lipschitz:
-        yield note(f"|change of {answer.output}| ≤ {_lipschitz(answer, digits)}")
+        yield note(_lipschitz(answer, digits))
+    if answer.shape:
+        y, x = answer.output, answer.wrt[0]
+        yield note(
+            f"the bounds are those of each of the {math.prod(answer.shape):,} elements of {y}, by its own of {x}"
+        )
     yield from _places(answer.places, answer, digits)
     if words := not_everywhere(answer.output, answer.held):
         yield note(words)
@@ -158,9 +164,19 @@ def _head(answer: results.OnBox) -> Iterator[doc.Node]:
     yield doc.Note(line(code(wording.statement(answer))))
     given = [line(doc.Symbol(Named(name)), f" = {text}") for name, text in answer.ranges.items()]
     for name, array in answer.inputs.items():
-        value = doc.ArrayNumbers(array) if array.size > 1 else elements(array)
-        given.append(line(doc.Symbol(Named(name)), " = ", value))
+        given.append(line(doc.Symbol(Named(name)), " = ", *_values(array), *_way(answer, name)))
     yield doc.Abreast(tuple(given))
+
+
+def _values(array: Array) -> doc.Line:
+    return line(doc.ArrayNumbers(array) if array.size > 1 else elements(array))
+
+
+def _way(answer: results.OnBox, name: str) -> doc.Line:
+    """Write the way of a variable along a line."""
+    if answer.u is None or name not in answer.u:
+        return ()
+    return line(" + ", doc.Symbol(Named(*answer.ranges)), "·", *_values(answer.u[name]))
 
 
 def _bounds(one: results.BoxBounds, digits: int | None) -> tuple[doc.Line, ...]:
@@ -180,12 +196,19 @@ def _gap(bound: float, found: float, digits: int | None, *, is_upper: bool) -> s
 
 
 def _lipschitz(answer: results.BoxRange, digits: int | None) -> str:
-    names = answer.bounds[1:]
+    """Write how much y changes at most: by the change of a number, or in each norm."""
     found = {norm: outward(constant, digits, is_upper=True) for norm, constant in answer.lipschitz.items()}
-    if len(names) == 1:
-        return f"{found['2']} · |change of {answer.wrt[0]}|"
+    y, x = f"change of {answer.output}", f"change of {answer.wrt[0]}"
+    if answer.shape:
+        return f"‖{y}‖ ≤ {found['2']} · ‖{x}‖, in each norm"
+    if len(found) == 1:
+        return f"|{y}| ≤ {found['2']} · |{x}|"
     signs = {"1": "‖·‖₁", "2": "‖·‖₂", "inf": "‖·‖∞"}
-    return ", ".join(f"{constant} {signs[norm]}" for norm, constant in found.items())
+    is_number = sum(isinstance(one.label, Named) for one in answer.bounds) == 1
+    if not is_number:  # a norm of both
+        constants = ", ".join(f"{constant} in {signs[norm]}" for norm, constant in found.items())
+        return f"‖{y}‖ ≤ L · ‖change‖, with L = {constants}"
+    return f"|{y}| ≤ " + ", ".join(f"{constant} {signs[norm]}" for norm, constant in found.items())
 
 
 def _places(places: Sequence[results.BoxPlace], answer: results.BoxRange, digits: int | None) -> Iterator[doc.Node]:

@@ -14,6 +14,9 @@ from gradcli.reference.bounds import Mask
 PIECES = {1: 64, 2: 16, 3: 6}
 """Pieces of each side of the first grid, by the number of variables; of more variables, one."""
 
+AT_ONCE = 4096
+"""Boxes that are evaluated at once."""
+
 MAGNITUDES = 1e3
 """Ratio of two ends of one sign from which on a side is cut at the middle of its magnitudes."""
 
@@ -74,10 +77,17 @@ class BoxSet:
         return [Interval(low, high) for low, high in found]
 
 
-def first_grid(low: Array, high: Array, pieces: int | None = None) -> BoxSet:
-    """Cut a box into a grid; a side over magnitudes of one sign by these, a side of no width not at all."""
+def first_grid(low: Array, high: Array, pieces: int | None = None, most: int = AT_ONCE) -> BoxSet:
+    """Cut a box into a grid; a side over magnitudes of one sign by these, a side of no width not at all.
+
+    Args:
+        low: The lower ends of the box.
+        high: The upper ends.
+        pieces: The pieces of each side; by default `PIECES`.
+        most: The most pieces of a side.
+    """
     count = len(low)
-    pieces = PIECES.get(count, 1) if pieces is None else pieces
+    pieces = min(most, PIECES.get(count, 1) if pieces is None else pieces)
     axes = [_cuts(a, b, pieces) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
     lows = np.meshgrid(*(axis[:-1] for axis in axes), indexing="ij")
     highs = np.meshgrid(*(axis[1:] for axis in axes), indexing="ij")

@@ -36,6 +36,8 @@ JOINTLY_CONVEX = frozenset(["maximum", "hypot", "logaddexp"])
 def curving(box: MovingBox) -> Curving:
     """Tell whether y is convex or concave in a box, by the rules of composition."""
     function = box.function
+    if not function.is_of_numbers:
+        return Curving.NONE
     sides = Interval(box.low[:, None], box.high[:, None])
     known: dict[Atom, Jet] = {**function.constants}
     known |= {symbol: variable(sides.row(n), n) for n, symbol in enumerate(function.program.moving)}

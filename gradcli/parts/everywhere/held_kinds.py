@@ -11,9 +11,7 @@ from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import first_grid, halves
 from gradcli.parts.everywhere.stopping import must_stop
-
-MOST_AT_ONCE = 4096
-"""Boxes from which on what they may hold is halved no more."""
+from gradcli.reference.deadline import OverTimeError
 
 NARROW = 2.0**-30
 """Part of the range from whose width down a box is halved no more."""
@@ -33,16 +31,20 @@ WORDS = {
 
 def held_kinds(function: BoxQuantity, low: Array, high: Array) -> int:
     """Find what a box may hold, as bits of `BoxKind`."""
-    boxes, found = first_grid(low, high), 0
+    boxes, found, pending = first_grid(low, high, most=function.function.at_once), 0, sum(map(int, BoxKind))
     for _ in range(LEVELS):
-        kinds = np.broadcast_to(function.jets(boxes.sides, is_second=False).kinds, (len(boxes),))
+        try:
+            kinds = np.broadcast_to(function.jets(boxes.sides, is_second=False).kinds, (len(boxes),))
+        except OverTimeError:
+            return found | pending
+        pending = int(np.bitwise_or.reduce(kinds, initial=0))
         boxes = boxes.take(np.asarray(kinds & ~found != 0))
         left = kinds[kinds & ~found != 0]
         if not len(boxes):
             return found
         width = (boxes.high - boxes.low) / np.maximum(high - low, 1e-300)[:, None]
         is_narrow = (width <= NARROW).all(axis=0)
-        if len(boxes) > MOST_AT_ONCE or must_stop():
+        if len(boxes) > function.function.at_once or must_stop():
             is_narrow = np.ones(len(boxes), bool)
         found |= int(np.bitwise_or.reduce(left[is_narrow], initial=0))
         rest = ~is_narrow & (left & ~found != 0)

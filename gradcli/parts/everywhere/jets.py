@@ -20,6 +20,7 @@ import sympy
 
 from gradcli.language.program.wengert import Atom, Call, Line, needed
 from gradcli.parts.everywhere.box_kinds import BROKEN, ROUGH, BoxKind, Kinds, kinds_of
+from gradcli.parts.everywhere.box_sets import AT_ONCE
 from gradcli.parts.everywhere.interval_functions import compile_interval
 from gradcli.parts.everywhere.intervals import (
     Interval,
@@ -102,6 +103,12 @@ class Evaluator:
     Raises:
         NoRuleError: An operation has no rule.
     """
+
+    is_of_numbers = True
+    """Whether each line is a number."""
+
+    at_once = AT_ONCE
+    """Boxes to evaluate at once."""
 
     def __init__(self, program: ScalarProgram, outputs: Sequence[Atom] | None = None) -> None:
         self.program = program

@@ -21,15 +21,12 @@ import numpy.typing as npt
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BROKEN, BoxKind
-from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract, whole_power
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.stopping import must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
-
-AT_ONCE = 4096
-"""Boxes that are evaluated at once."""
 
 MOST_BOXES = 400_000
 """Boxes that one search evaluates."""
@@ -113,7 +110,8 @@ class LeastValueSearch:
     @np.errstate(all="ignore")  # what is beyond float64 has no end there
     def run(self, boxes: BoxSet | None = None) -> LeastValue:
         """LeastValueSearch the range, or some boxes of it."""
-        waiting, stopped, reason = first_grid(self.low, self.high) if boxes is None else boxes, "", ""
+        most_at_once, stopped, reason = self.quantity.function.at_once, "", ""
+        waiting = first_grid(self.low, self.high, most=most_at_once) if boxes is None else boxes
         end = time.monotonic() + self.seconds
         try:
             self._look_at_corners()
@@ -125,7 +123,7 @@ class LeastValueSearch:
                     stopped = reason or f"after {self.evaluated:,} boxes"
                     break
                 order = np.argsort(waiting.bound, kind="stable")
-                now, later = waiting.take(order[:AT_ONCE]), waiting.take(order[AT_ONCE:])
+                now, later = waiting.take(order[:most_at_once]), waiting.take(order[most_at_once:])
                 waiting = BoxSet.joined([self._step(now), later])
         except OverTimeError:
             stopped = "over the time limit"

@@ -9,21 +9,31 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
+import sympy
 
 from gradcli.arrays import Array
-from gradcli.errors import InputError, LanguageError
+from gradcli.errors import InputError, LanguageError, ShapeError
 from gradcli.language.inputs import read_range
+from gradcli.language.program.shape_readings import GivenShape
+from gradcli.language.program.wengert import show
 from gradcli.notation import Element, Named, Notation
 from gradcli.option_words import option
+from gradcli.parts.everywhere.array_jets import ArrayEvaluator
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
 from gradcli.parts.everywhere.jets import Evaluator
+from gradcli.parts.everywhere.line_boxes import USUAL, on_line, parameter_of, range_of
 from gradcli.parts.everywhere.scalars import ScalarProgram, in_numbers
+from gradcli.questions.likely_shapes import given_shapes
+from gradcli.questions.naming import Directions
 from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.bounds import NoRuleError
 from gradcli.results import OnBox
 
 MOST_MOVING = 8
 """Most numbers that move."""
+
+MOST_NUMBERS = 500
+"""Most numbers in all lines of a function along a line that are lines of their own."""
 
 OnBox_T = TypeVar("OnBox_T", bound=OnBox)
 
@@ -40,12 +50,16 @@ class MovingBox:
         ranges: The ranges as typed, by variable.
         low: The lower ends of all numbers that move.
         high: The upper ends.
+        is_recorded: Whether the function is what was recorded of code.
+        line: The point and the direction of a line, by variable, where the way along it is what moves.
     """
 
     question: Question
     ranges: Mapping[str, str]
     low: Array
     high: Array
+    is_recorded: bool = False
+    line: tuple[Mapping[str, Array], Mapping[str, Array]] | None = None
 
     @cached_property
     def program(self) -> ScalarProgram:
@@ -54,10 +68,18 @@ class MovingBox:
         Raises:
             LanguageError: An operation has no rule on boxes.
         """
+        if self.is_of_arrays:
+            symbols = {name: np.array(sympy.Dummy(name, real=True), object) for name in self.ranges}
+            return ScalarProgram((), np.array([], object), symbols, {})
         try:
             return in_numbers(self.question.program, self.question.arrays, tuple(self.ranges))
         except NoRuleError as error:
             raise _no_rule(error) from None
+
+    @cached_property
+    def is_of_arrays(self) -> bool:
+        """Tell whether the function is evaluated on arrays: along a line through many numbers."""
+        return self.line is not None and sum(map(math.prod, self.question.shapes.values())) > MOST_NUMBERS
 
     @cached_property
     def function(self) -> Evaluator:
@@ -67,13 +89,15 @@ class MovingBox:
             LanguageError: An operation has no rule on boxes.
         """
         try:
+            if self.is_of_arrays:
+                return ArrayEvaluator(self.question.program, self.question.arrays, self.program)
             return Evaluator(self.program)
         except NoRuleError as error:
             raise _no_rule(error) from None
 
-    def quantity(self, derivative: Derivative = ()) -> BoxQuantity:
-        """Return y, or one of its derivatives."""
-        return BoxQuantity(self.function, derivative)
+    def quantity(self, derivative: Derivative = (), element: int = 0) -> BoxQuantity:
+        """Return an element of y, or one of its derivatives."""
+        return BoxQuantity(self.function, derivative, element=element)
 
     @cached_property
     def names(self) -> Sequence[Notation]:
@@ -87,7 +111,7 @@ class MovingBox:
     @property
     def remarks(self) -> tuple[str, ...]:
         """Remarks on what is bounded: of code, the formula that was recorded at one point."""
-        return () if self.question.recording is None else (OF_RECORDING,)
+        return (OF_RECORDING,) if self.is_recorded else ()
 
     def by_name(self, numbers: Array) -> dict[str, float]:
         """Map the names to numbers."""
@@ -112,7 +136,9 @@ class MovingBox:
 
     @property
     def held(self) -> dict[str, Array]:
-        """The values of the variables that stay."""
+        """The values of the variables that stay, and the point of a line."""
+        if self.line is not None:
+            return dict(self.line[0])
         return {name: array for name, array in self.question.arrays.items() if name not in self.ranges}
 
     def answered(self, make: Callable[..., OnBox_T], **found: object) -> OnBox_T:
@@ -125,17 +151,47 @@ class MovingBox:
             ranges=self.ranges,
             wrt=tuple(self.ranges),
             output=question.program.output_name,
+            u=None if self.line is None else self.line[1],
             warnings=question.program.warnings,
             **found,
         )
 
 
-def moving_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> MovingBox:
+@dataclass(frozen=True)
+class AskedBox:
+    """A question, and the ranges of some of its variables.
+
+    Attributes:
+        question: The function at the lower ends of the ranges.
+        ranges: The ranges as typed, by variable.
+        ends: Their lower and upper ends, each of the shape of its variable.
+    """
+
+    question: Question
+    ranges: Mapping[str, str]
+    ends: Mapping[str, tuple[Array, Array]]
+
+    @property
+    def count(self) -> int:
+        """The number of numbers that move."""
+        return sum(low.size for low, _ in self.ends.values())
+
+    def moving(self) -> MovingBox:
+        """Return the box of all numbers that move."""
+        low, high = (np.concatenate([np.ravel(pair[k]).astype(float) for pair in self.ends.values()]) for k in (0, 1))
+        return MovingBox(self.question, self.ranges, low, high, self.question.recording is not None)
+
+
+def asked_box(inquiry: Inquiry, ranges: Mapping[str, str], shapes: Mapping[str, GivenShape] | None = None) -> AskedBox:
     """Read the ranges of a question.
 
+    Args:
+        inquiry: The function, with the values of the variables that stay.
+        ranges: The range of each other variable; of a tensor, that of each of its elements.
+        shapes: The shapes of tensors that have a range and no value.
+
     Raises:
-        InputError: There is no range, y has several elements, or too many numbers move.
-        GradcliError: A value is missing, or a range makes no sense.
+        GradcliError: There is no range, a value is missing, or a range or a shape makes no sense.
     """
     if not ranges:
         names = inquiry.snippet.program.names
@@ -144,19 +200,85 @@ def moving_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> MovingBox:
     inquiry.require_fixed()
     inquiry, named = inquiry.within(ranges)
     read = {name: read_range(text, f"--in {name}") for name, text in named.items()}
+    question = _asked(replace(inquiry, at={**inquiry.at, **_of_shapes(inquiry, read, shapes or {})}))
+    ends = {name: question.bounds(name, read[name]) for name in question.program.names if name in read}
+    if not sum(low.size for low, _ in ends.values()) or not math.prod(question.shape):
+        raise InputError("no variable of the function moves", hint="give the range of one that it has")
+    return AskedBox(replace(question, wrt=tuple(ends)), {name: named[name] for name in ends}, ends)
+
+
+def _of_shapes(
+    inquiry: Inquiry, read: Mapping[str, tuple[Array, Array]], shapes: Mapping[str, GivenShape]
+) -> dict[str, Array]:
+    """Give tensors of a shape the lower ends of their ranges.
+
+    Raises:
+        GradcliError: A shape is malformed, has a name for a size, or is of a variable without a range.
+    """
+    found = {}
+    known = given_shapes(inquiry.snippet, shapes)
+    for name in (name or inquiry.snippet.program.names[0] for name in shapes):
+        shape = tuple(size for size in known[name] if isinstance(size, int))
+        if name not in read or len(shape) < len(known[name]):
+            what = "a size that is no number" if name in read else "a variable without a range"
+            hint = f"write {option('in', f'{name}=-1..1')} and {option('shape', f'{name}=1000')}"
+            raise InputError(f"{option('shape', of=name)} has {what}", hint=hint)
+        low = read[name][0]
+        if low.shape and low.shape != shape:
+            raise ShapeError(
+                f"{option('in', of=name)} has shape {show(low.shape)}, and {option('shape')} {show(shape)}"
+            )
+        found[name] = np.broadcast_to(low, shape)
+    return found
+
+
+def box_along(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions) -> MovingBox:
+    """Read the line through the point of a question, and the range of the way along it.
+
+    Raises:
+        InputError: There is another range, or y has several elements.
+        GradcliError: A value is missing, or a direction or the range makes no sense.
+    """
+    inquiry.require_fixed()
+    question = _asked(inquiry)
+    question.require_one_element("grad")
+    direction = question.directions(along, "plot")
+    name = parameter_of(question)
+    text = range_of(ranges, name)
+    low, high = (np.asarray(end, float).reshape(-1) for end in read_range(text, f"--in {name}"))
+    if len(low) != 1:
+        hint = f"write {option('in', f'{name}={USUAL}')}"
+        raise InputError(f"the way {name} along a direction is one number", hint=hint)
+    line = dict(question.arrays), direction
+    moved = on_line(question, direction, name, float(low[0]))
+    return MovingBox(moved, {name: text}, low, high, question.recording is not None, line)
+
+
+def _asked(inquiry: Inquiry) -> Question:
+    """Ask at the values that are given, of a function whose formula does not depend on values."""
     question = inquiry.question()
     if question.is_of_point:
         message = "values decide what this code computes, so that its formula is that of one point alone"
         raise LanguageError(message, hint=f"write the choice by where, or check points: {option('random', '100')}")
-    question.require_one_element("grad")
-    ends = {name: question.bounds(name, read[name]) for name in question.program.names if name in read}
-    if (count := sum(low.size for low, _ in ends.values())) > MOST_MOVING:
-        message = f"{count} numbers move, and a box has at most {MOST_MOVING}"
-        raise InputError(message, hint=f"give the others values: {option('at', 'NAME=VALUE')}")
-    if not ends or math.prod(question.shape) != 1:
-        raise InputError("no variable of the function moves", hint="give the range of one that it has")
-    low, high = (np.concatenate([np.ravel(pair[k]).astype(float) for pair in ends.values()]) for k in (0, 1))
-    return MovingBox(replace(question, wrt=tuple(ends)), {name: named[name] for name in ends}, low, high)
+    return question
+
+
+def moving_box(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions = None) -> MovingBox:
+    """Read the ranges of a question, or the direction in which its values move.
+
+    Raises:
+        InputError: There is no range, y has several elements, or too many numbers move.
+        GradcliError: A value is missing, or a range makes no sense.
+    """
+    if along is not None:
+        return box_along(inquiry, ranges, along)
+    asked = asked_box(inquiry, ranges)
+    asked.question.require_one_element("grad")
+    if asked.count > MOST_MOVING:
+        message = f"{asked.count:,} numbers move, and a box has at most {MOST_MOVING}"
+        hint = f"give the others values: {option('at', 'NAME=VALUE')}; or move along a line: {option('along', 'ones')}"
+        raise InputError(message, hint=hint)
+    return asked.moving()
 
 
 def _no_rule(error: NoRuleError) -> LanguageError:

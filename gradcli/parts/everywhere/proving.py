@@ -9,13 +9,13 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
-from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of
 from gradcli.parts.everywhere.curvature_rules import Curving, curving
 from gradcli.parts.everywhere.held_kinds import held_kinds
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.least_values import AT_ONCE, MOST_BOXES, LeastValueSearch
+from gradcli.parts.everywhere.least_values import MOST_BOXES, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.stopping import must_stop
 from gradcli.parts.everywhere.zeros import are_definite

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.errors import InputError
+from gradcli.errors import InputError, UsageError
 from gradcli.language.parsing import parse
-from gradcli.notation import PARTIAL, Named, Notation
+from gradcli.language.program.shape_readings import GivenShape
+from gradcli.notation import PARTIAL, Element, Named, Notation
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BROKEN
@@ -18,12 +20,14 @@ from gradcli.parts.everywhere.held_kinds import held_kinds, words_of
 from gradcli.parts.everywhere.intervals import Interval, point, root
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValue, LeastValueSearch
-from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
+from gradcli.parts.everywhere.moving_box import MOST_MOVING, AskedBox, MovingBox, asked_box, box_along
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.parts.everywhere.stopping import interruptible
+from gradcli.parts.everywhere.tensor_bounds import norms_of_matrix
+from gradcli.parts.everywhere.tensor_ranges import forward_bounds, is_small, of_each_element
 from gradcli.parts.everywhere.zeros import System, ZeroBox
 from gradcli.progress import BUDGET, SECONDS, set_step
-from gradcli.questions.parsed_text import Inputs, ParsedText
+from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.reference.deadline import part_limit, time_limit
 from gradcli.results import BoxBounds, BoxPlace, BoxRange, PlaceKind
 
@@ -42,16 +46,21 @@ def range_over(
     at: Inputs | None = None,
     *,
     box: Mapping[str, str] | None = None,
+    along: Directions = None,
+    shape: Mapping[str, GivenShape] | None = None,
     zeros: bool = False,
     tol: float | None = None,
 ) -> BoxRange:
     """Bound y, its derivatives and its Lipschitz constants over the `box` of each variable, `"0..1"`.
 
     Each bound holds at every point of the box, and is within `tol` of a value that is there, unless the time is over:
-    then it is as near as it came.  With `zeros`, those of y, or of the gradient where several numbers move.
+    then it is as near as it came.  `along` is a direction by variable: t moves from the values along it, by default
+    in -1..1.  `shape` is that of a tensor each element of which has the range.  Where at most 8 numbers move, or the
+    function maps each element by itself, bounds are searched for; those of more hold, and are as wide as sums of bounds
+    are.  With `zeros`, those of y, or of the gradient where several numbers move.
 
     Raises:
-        GradcliError: There is no range, y has several elements, or an operation has no rule on boxes.
+        GradcliError: There is no range, or an operation has no rule on boxes.
 
     >>> from gradcli import Function
     >>> y, slope = Function("gelu(x)").range(box={"x": "-100..100"}).bounds
@@ -61,9 +70,34 @@ def range_over(
     tolerance = TOLERANCE if tol is None else tol
     if not (np.isfinite(tolerance) and tolerance > 0):
         raise InputError(f"{option('tol', str(tol))} is not a tolerance", hint="a tolerance is a number above 0")
-    moving = moving_box(self._asked(self._starting(at, box, None)), box or {})
+    inquiry, box = self._asked(self._starting(at, box, None)), box or {}
+    if along is not None and shape:
+        raise UsageError(f"{option('shape')} is for tensors without a value", hint=f"leave out {option('shape')}")
     with time_limit(), interruptible():
-        return _Bounding(moving, tolerance).answer(zeros=zeros)
+        if along is not None:
+            return _Bounding(box_along(inquiry, box, along), tolerance).answer(zeros=zeros)
+        asked = asked_box(inquiry, box, shape)
+        if (each := of_each_element(asked)) is not None:
+            return _of_all(_Bounding(each, tolerance).answer(zeros=zeros), asked.question.shape)
+        _require_zeros(asked, zeros=zeros)
+        return _Bounding(asked.moving(), tolerance).answer(zeros=zeros) if is_small(asked) else forward_bounds(asked)
+
+
+def _of_all(answer: BoxRange, shape: tuple[int, ...]) -> BoxRange:
+    """Say what one element says of all: the constant is that of each norm."""
+    norms = dict.fromkeys(("1", "2", "inf"), answer.lipschitz["2"]) if answer.lipschitz else {}
+    return replace(answer, shape=shape, lipschitz=norms)
+
+
+def _require_zeros(asked: AskedBox, *, zeros: bool) -> None:
+    """Refuse zeros of many numbers.
+
+    Raises:
+        InputError: Too many numbers move, or y has several elements.
+    """
+    if zeros and (asked.count > MOST_MOVING or asked.question.shape):
+        hint = f"leave out {option('zeros')}, or move along a line: {option('along', 'ones')}"
+        raise InputError(f"zeros are looked for where y is a number and at most {MOST_MOVING} numbers move", hint=hint)
 
 
 def _are_bounded(bounds: Sequence[BoxBounds]) -> bool:
@@ -78,27 +112,35 @@ class _Bounding:
         self.count, self.boxes, self.stopped = len(moving.low), 0, list[str]()
         budget = BUDGET.get()
         seconds = SECONDS if budget is None or budget.seconds is None else budget.seconds
-        self.share = seconds / (2 * self.count + 5)
+        self.shape, y = moving.question.shape, moving.question.program.output_name
+        self.elements = [Element(y, at) if self.shape else Named(y) for at in np.ndindex(*self.shape)]
+        self.share = seconds / ((2 * self.count + 2) * len(self.elements) + 3)
 
     def answer(self, *, zeros: bool) -> BoxRange:
         """Answer with all of them."""
-        moving, y = self.moving, self.moving.question.program.output_name
-        set_step("bounding the function")
-        kinds = held_kinds(moving.quantity(), moving.low, moving.high)
-        least, most = self._ends(moving.quantity())
-        bounds = [self._bounds(Named(y), least, most)]
-        for i, name in enumerate(moving.names):
+        moving, kinds, bounds, places = self.moving, 0, list[BoxBounds](), list[BoxPlace]()
+        slopes: list[list[BoxBounds]] = []
+        for n, y in enumerate(self.elements):
+            set_step("bounding the function")
+            with part_limit(self.share):
+                own = held_kinds(moving.quantity((), n), moving.low, moving.high)
+            kinds, least, most = kinds | own, *self._ends(moving.quantity((), n))
+            bounds.append(self._bounds(y, least, most))
+            if len(self.elements) == 1:
+                is_continuous = own & BROKEN == 0
+                places += self._places(least, "minimum", is_continuous)
+                places += self._places(most, "maximum", is_continuous)
             set_step("bounding the derivatives")
-            bounds.append(self._bounds(PARTIAL(Named(y), name), *self._ends(moving.quantity((i,)))))
-        is_continuous = kinds & BROKEN == 0
-        places = [*self._places(least, "minimum", is_continuous), *self._places(most, "maximum", is_continuous)]
+            pairs = ((PARTIAL(y, name), self._ends(moving.quantity((i,), n))) for i, name in enumerate(moving.names))
+            slopes.append([self._bounds(label, *ends) for label, ends in pairs])
         places += self._zeros() if zeros else []
+        bounds += (one for row in slopes for one in row)
         return moving.answered(
             BoxRange,
             command="range",
             boxes=self.boxes,
             bounds=tuple(bounds),
-            lipschitz=self._lipschitz(bounds[1:]) if is_continuous and _are_bounded(bounds[1:]) else {},
+            lipschitz=self._lipschitz(slopes) if kinds & BROKEN == 0 and _are_bounded(bounds) else {},
             places=tuple(places),
             held=words_of(kinds),
             notes=(*moving.remarks, *dict.fromkeys(self.stopped)),
@@ -118,9 +160,12 @@ class _Bounding:
     def _bounds(self, label: Notation, least: LeastValue, most: LeastValue) -> BoxBounds:
         return BoxBounds(label, least.bound + 0.0, 0.0 - most.bound, least.found + 0.0, 0.0 - most.found)
 
-    def _lipschitz(self, partials: Sequence[BoxBounds]) -> dict[str, float]:
+    def _lipschitz(self, slopes: Sequence[Sequence[BoxBounds]]) -> dict[str, float]:
         """Bound the change of y by that of its variables, in each norm by the dual norm of the gradient."""
-        largest = max(max(abs(one.low), abs(one.high)) for one in partials)
+        sizes = np.array([[max(abs(one.low), abs(one.high)) for one in row] for row in slopes])
+        if len(sizes) > 1:
+            return norms_of_matrix(sizes)
+        largest = float(sizes.max())
         if self.count == 1:
             return {"2": largest}
         names = [f"d{n}" for n in range(self.count)]

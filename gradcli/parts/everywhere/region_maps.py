@@ -6,7 +6,6 @@ words.  A region is as wide as a cell at least, and of several in a cell the wor
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, get_args
@@ -118,7 +117,7 @@ def chart(answer: BoxChecking, screen: Screen) -> Iterator[Text]:
         yield Text(f"   {across} to the right, {up} upward")
     legend = Text("   ")
     for one in answer.regions:
-        words = f"{screen.in_characters(SIGNS[one.verdict])} {named(one)}   "
+        words = screen.in_characters(f"{SIGNS[one.verdict]} {named(one)}   ")
         if len(legend) + len(words) > (screen.width or 80):
             yield legend
             legend = Text("   ")
@@ -217,13 +216,13 @@ def _legend(answer: BoxChecking, theme: Theme) -> list[tuple[str, Drawing]]:
 
 
 def _percent(share: float) -> str:
-    """Write a share with one decimal, never more than it is.
+    """Write a share with one decimal; what is less than all is less than 100%.
 
     >>> _percent(0.99999), _percent(0.25), _percent(1e-9)
     ('99.9%', '25%', '< 0.1%')
     """
-    tenths = math.floor(1000 * share)
-    return f"{tenths / 10:g}%" if tenths else "< 0.1%"
+    rounded = round(100 * share, 1) if share == 1 else min(99.9, round(100 * share, 1))
+    return f"{rounded:g}%" if rounded else "< 0.1%"
 
 
 def _list(figure: Drawing, handles: list[tuple[str, Drawing]]) -> None:

@@ -7,7 +7,8 @@ of what it would be without rounding, and how far torch's number may be from tha
 
 The slopes are taken where torch's operands may be.  A number that may be NaN or beyond the range spoils all that it
 enters, as 0*inf does, but for a branch that is not taken.
-Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 3.3 (running error analysis).
+Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, sections 3.3 (running error analysis) and
+4.2 (sums, in any order).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from gradcli.parts.everywhere.box_kinds import domain_of
 from gradcli.parts.everywhere.interval_functions import compile_interval
 from gradcli.parts.everywhere.intervals import (
     Interval,
+    add,
     chosen,
     compared,
     divide,
@@ -38,7 +40,7 @@ from gradcli.parts.everywhere.intervals import (
     up,
 )
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.scalars import ScalarProgram, recorded_in_numbers
+from gradcli.parts.everywhere.scalars import SEVERAL, ScalarProgram, recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
 from gradcli.questions.question import Question
 from gradcli.reference.bounds import Mask, NoRuleError
@@ -197,6 +199,8 @@ class RoundedPasses:
             return _compared(line, operands)
         if call.op.is_branch:
             return self._branch(operands)
+        if SEVERAL in call.statics:
+            return self._added(operands)
         exact, wide = _value(line, [one.exact for one in operands]), _value(line, [one.wide for one in operands])
         is_bad = reduce(np.logical_or, (one.is_bad for one in operands), np.asarray(False))
         if call.op.name in CONDITIONS:
@@ -211,6 +215,17 @@ class RoundedPasses:
             is_bad = is_bad | ((needed.low <= 0) if is_open else (needed.low < 0))
         if call.op.name in ("div", "reciprocal"):
             is_bad = is_bad | operands[-1].wide.has_zero
+        return Rounded(exact, error, np.asarray(is_bad))
+
+    def _added(self, operands: Sequence[Rounded]) -> Rounded:
+        """Add up several numbers, in any order: each addition rounds some of them, and none more than all do."""
+        exact = reduce(add, (one.exact for one in operands))
+        total = reduce(np.add, (one.exact.largest + one.error for one in operands))
+        passed = reduce(np.add, (one.error for one in operands))
+        count = len(operands)
+        error = passed + (count - 1) * self.unit * (1 + 2 * count * self.unit) * total
+        error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-40))
+        is_bad = reduce(np.logical_or, (one.is_bad for one in operands)) | ~(total + error <= self.largest)
         return Rounded(exact, error, np.asarray(is_bad))
 
     @staticmethod

@@ -30,6 +30,12 @@ from gradcli.reference.bounds import NoRuleError
 MOST_LINES = 20_000
 """Most lines of a Program of numbers."""
 
+TOO_MANY = f"it has more than {MOST_LINES:,} operations on numbers"
+"""Reason for which there is no Program of numbers."""
+
+SEVERAL = "in any order"
+"""Static of a sum of more than two numbers, which torch adds up in some order."""
+
 Atoms = npt.NDArray[np.object_]
 """The elements of an array: symbols and numbers."""
 
@@ -65,10 +71,10 @@ def prepared(program: Program) -> Program:
     meant = for_enclosures(whole)
     if meant is not expand(whole) and [str(line.call) for line in meant.lines] != _texts(expand(whole)):
         return meant  # torch has values where the meanings have none
-    return expand(whole, lambda call: call.op.is_primitive or whole_of(call) is not None or _is_length(call))
+    return expand(whole, lambda call: call.op.is_primitive or whole_of(call) is not None or is_length(call))
 
 
-def _is_length(call: Call) -> bool:
+def is_length(call: Call) -> bool:
     """Tell whether it is the Euclidean norm, which is made of distances, so that it has slopes at 0."""
     return call.op.name == "norm" and call.statics[0] == 2
 
@@ -105,10 +111,6 @@ def recorded_in_numbers(
     return ScalarProgram(lines, found.outputs, found.variables, found.constants), writer.atoms
 
 
-MOST_TERMS = 2
-"""Terms of a sum whose roundings do not depend on their order."""
-
-
 class _Writer:
     """Writer of the lines of all elements."""
 
@@ -117,6 +119,8 @@ class _Writer:
     ) -> None:
         self.program, self.is_recorded = program, is_recorded
         self.shapes = infer(program, {s: inputs[str(s)].shape for s in program.variables})
+        if max((math.prod(shape) for shape in self.shapes.values()), default=0) > MOST_LINES:
+            raise NoRuleError(TOO_MANY)
         self.builder = Builder(program.text, program.source)
         self.constants: dict[Atom, float] = {}
         self.atoms: dict[Atom, Atoms] = {}
@@ -135,7 +139,7 @@ class _Writer:
             self.span = line.span
             self.atoms[line.symbol] = self._line(line)
             if len(self.builder.lines) > MOST_LINES:
-                raise NoRuleError(f"it has more than {MOST_LINES:,} operations on numbers")
+                raise NoRuleError(TOO_MANY)
         outputs = self._of(self.program.output)
         lines = needed(self.builder.lines, *outputs.ravel())
         return ScalarProgram(lines, outputs, self.variables, self.constants)
@@ -213,7 +217,7 @@ class _Writer:
                 return self._elementwise(call, inside, shape)
         if not self.is_recorded and whole_of(call) is not None:
             return self._elementwise(call, inside, shape)
-        if not self.is_recorded and _is_length(call):
+        if not self.is_recorded and is_length(call):
             return self._lengths(inside[0], call.statics[1], shape)
         raise NoRuleError(f"{call.op.name} has no bounds on a box")
 
@@ -228,12 +232,15 @@ class _Writer:
         return _array([fill if n < 0 else flat[n] for n in places.ravel().tolist()], places.shape)
 
     def _folded(self, fold: Monoid, parts: Sequence[Atom]) -> Atom:
-        if self.is_recorded and len(parts) > MOST_TERMS:
-            raise NoRuleError("how torch adds up more than two numbers is not bounded in a box")
         empty = {Monoid.SUM: sympy.S.Zero, Monoid.PRODUCT: sympy.S.One}
         if not parts:
             return empty[fold]
-        return reduce(lambda a, b: self._emit(_FOLDS[fold], a, b), parts)
+        if self.is_recorded and len(parts) > 2:
+            if fold is Monoid.PRODUCT:
+                raise NoRuleError("how torch multiplies more than two numbers is not bounded in a box")
+            if fold is Monoid.SUM:  # in any order
+                return self.builder.emit("add", tuple(parts), self.span, (SEVERAL,))
+        return reduce(lambda a, b: self._emit(FOLDS[fold], a, b), parts)
 
     def _reduced(self, call: Call, a: Atoms, shape: tuple[int, ...]) -> Atoms:
         rows = _rows(a, axes_of(a.shape, call.statics[0]))
@@ -251,16 +258,12 @@ class _Writer:
         axis = axis_of_scan(call, a.shape)
         if axis is None:
             return a
-        moved, found = np.moveaxis(a, axis, 0), np.empty_like(np.moveaxis(a, axis, 0))
-        for n, part in enumerate(moved):
-            before = None if n == 0 else found[n - 1].ravel()
-            flat = (
-                part.ravel()
-                if before is None
-                else [self._emit(_FOLDS[call.op.folds_by], x, y) for x, y in zip(before, part.ravel(), strict=True)]
-            )
-            found[n] = _array(list(flat), part.shape)
-        return np.moveaxis(found, 0, axis)
+        moved = np.moveaxis(a, axis, 0)
+        rows = [*moved.reshape(len(moved), -1)]
+        for n in range(1, len(rows)):
+            pairs = zip(rows[n - 1], rows[n], strict=True)
+            rows[n] = _array([self._emit(FOLDS[call.op.folds_by], x, y) for x, y in pairs], rows[n].shape)
+        return np.moveaxis(np.stack(rows).reshape(moved.shape), 0, axis) if rows else a
 
     def _multiplied(self, a: Atoms, b: Atoms, *, shape: tuple[int, ...]) -> Atoms:
         left = a[None] if a.ndim == 1 else a
@@ -277,7 +280,8 @@ class _Writer:
         return _array(flat, shape)
 
 
-_FOLDS = {Monoid.SUM: "add", Monoid.PRODUCT: "mul", Monoid.LARGEST: "maximum", Monoid.SMALLEST: "minimum"}
+FOLDS = {Monoid.SUM: "add", Monoid.PRODUCT: "mul", Monoid.LARGEST: "maximum", Monoid.SMALLEST: "minimum"}
+"""Operations of two numbers that reductions fold by."""
 
 
 def _rows(a: Atoms, axes: tuple[int, ...]) -> Atoms:

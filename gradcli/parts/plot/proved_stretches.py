@@ -1,24 +1,16 @@
-"""Where torch's numbers are proved along a line: from the check of all points, as a strip below the curves.
-
-The check is that of the part `everywhere`, which also knows all places that may be singular; where it knows nothing, as
-of functions of Python, there is no strip, and places are those that bounds of the core find.
-"""
+"""The strip below curves: where torch's numbers are proved along a line, on a terminal and in files."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.text import Text
 
-from gradcli.parts import is_listed
-from gradcli.parts.plot.moving_question import MovingQuestion
-from gradcli.reference.singular_places import SingularRange
 from gradcli.report.document import Screen
-from gradcli.results import MarkedRange, Plot, RegionVerdict, Stretch
+from gradcli.results import Plot, RegionVerdict, Stretch
 
 if TYPE_CHECKING:
     from gradcli.parts.figures import Drawing, Theme
@@ -49,51 +41,6 @@ SIGNS: Mapping[RegionVerdict, str] = {"proved": "█", "open": "▒", "inaccurat
 ASCII_SIGNS: Mapping[RegionVerdict, str] = {
     "proved": "=", "open": "?", "inaccurate": "~", "nan-trap": "x", "overflow": "^"
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ProvedPart:
-    """What the check of all points knows of a line.
-
-    Attributes:
-        places: The places that may be singular; None where it does not know all of them.
-        stretches: The verdicts, in order; none where it knows nothing.
-    """
-
-    places: Sequence[SingularRange] | None = None
-    stretches: tuple[Stretch, ...] = ()
-
-    def named(self, spans: Sequence[MarkedRange]) -> list[MarkedRange]:
-        """Tell ranges in which y is beyond the numbers of torch from those in which it has no value."""
-        over = [one for one in self.stretches if one.verdict == "overflow"]
-        return [
-            replace(span, kind="overflow") if span.kind == "undefined" and _is_within(span, over) else span
-            for span in spans
-        ]
-
-
-def _is_within(span: MarkedRange, stretches: Sequence[Stretch]) -> bool:
-    """Tell whether stretches make up most of a range."""
-    shared = (max(0.0, min(span.high, one.high) - max(span.low, one.low)) for one in stretches)
-    return sum(shared) > (span.high - span.low) / 2
-
-
-def proved_of(line: MovingQuestion, low: float, high: float) -> ProvedPart:
-    """Check all points of a line, where it is the range of a number in a function that was typed."""
-    question = line.question
-    is_number = list(line.directions[0]) == list(question.wrt) == [line.name] and not question.arrays[line.name].shape
-    if not is_number or question.recording is not None or math.prod(question.shape) != 1:
-        return ProvedPart()
-    if is_listed("everywhere"):
-        from gradcli.parts.everywhere import proved_line
-
-        if (found := proved_line(question, low, high)) is not None:
-            # Of second derivatives more places are singular.
-            return ProvedPart(found.places if line.order == 1 else None, found.stretches)
-    return ProvedPart()
-
-
-# -- the strip
 
 
 def shown_stretches(plot: Plot) -> list[Stretch]:

@@ -5,6 +5,7 @@ from typing import Annotated
 from typer import Option
 
 from gradcli.cli.options import (
+    Along,
     At,
     Device,
     Dtype,
@@ -28,16 +29,6 @@ Box = Annotated[
         "kinks, poles and zeros in -10..10, or -5..5.",
     ),
     Fact(OptionKind.RANGES),
-]
-Along = Annotated[
-    list[str] | None,
-    Option(
-        "--along",
-        metavar="[NAME=]VALUE",
-        help="The direction in which tensors move from their --at: ones, e0, or a value. The curve is over t, by "
-        "default in -1..1.",
-    ),
-    Fact(OptionKind.DIRECTIONS),
 ]
 Order = Annotated[int, Option("--order", metavar="N", min=1, max=2, help="The highest derivative that is drawn.")]
 

@@ -7,8 +7,13 @@ from gradcli.parts import is_listed
 
 QUESTIONS = {"range": ["sin(x)", "--in", "0..1"]}
 
+GRADIENTS = {"parts/everywhere/tensor_bounds.py": "tensors whose elements each have a range"}
+
 VALIDATED: dict[str, Callable[[], results.Reply]] = {
     "range": lambda: Function("abs(x) + y").range(box={"x": "-1..1", "y": "0..1"}, zeros=True),
+    "range along a line": lambda: Function("sum(x**2)").range({"x": [1, 2, 3]}, along="ones"),
+    "range of a tensor": lambda: Function("tanh(x)").range(box={"x": "-1..1"}, shape={"x": (3, 4)}),
+    "range of a sum": lambda: Function("sum(tanh(x))").range(box={"x": "-1..1"}, shape={"x": 30}),
     "range without bound": lambda: Function("1/x").range(box={"x": "-1..1"}),
 }
 

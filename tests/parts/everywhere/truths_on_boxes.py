@@ -251,18 +251,18 @@ def _of_slopes(case: Case, jet: Jet, at: Sequence[Any], where: str) -> Iterator[
     count = len(at)
     orders = [tuple(int(i == k) for k in range(count)) for i in range(count)]
     for i, order in enumerate(orders):
-        slope = _difference(case.truth, at, order)
+        slope = derivative(case.truth, at, order)
         if slope is not None and not contains(float(jet.slope(i).low), float(jet.slope(i).high), slope, 1e-12):
             yield f"{where}: slope {i} = {mp.nstr(slope, 15)} at {[*map(float, at)]} is not in {jet.slope(i)}"
     for i in range(count):
         for j in range(i, count):
             order = tuple((i == k) + (j == k) for k in range(count))
-            second, own = _difference(case.truth, at, order), jet.second_slope(i, j)
+            second, own = derivative(case.truth, at, order), jet.second_slope(i, j)
             if second is not None and not contains(float(own.low), float(own.high), second, 1e-7):
                 yield f"{where}: second slope {i, j} = {mp.nstr(second, 15)} at {[*map(float, at)]} is not in {own}"
 
 
-def _difference(truth: Truth, at: Sequence[Any], order: tuple[int, ...]) -> Any:
+def derivative(truth: Truth, at: Sequence[Any], order: tuple[int, ...]) -> Any:
     """Return a derivative by central differences; None where it is not the same with another step, or at a jump."""
     found = []
     near = [one + (times > 0) * mp.mpf(10) ** -10 for one, times in zip(at, order, strict=True)]

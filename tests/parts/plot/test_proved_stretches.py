@@ -8,7 +8,7 @@ import pytest
 from gradcli import Function
 from gradcli.parts import plot as part
 from gradcli.parts.plot import plot as question
-from gradcli.parts.plot.proved_stretches import ProvedPart
+from gradcli.parts.plot.proved_places import ProvedPart
 from gradcli.results import Plot
 from tests.conftest import Command
 
