@@ -80,10 +80,7 @@ class ClaimsInBox:
         if not self.box:
             raise InputError("a box needs the range of a variable", hint=f"add {option('in', 'x=0..1')}")
         for name in self.allow:
-            if name != results.NO_COUNTEREXAMPLE:
-                hint = did_you_mean(name, [results.NO_COUNTEREXAMPLE])
-                message = f"{option('allow')} names '{name}', and a claim is proved, refuted, or has no counterexample"
-                raise InputError(message, hint=hint or f"write {option('allow', results.NO_COUNTEREXAMPLE)}")
+            _require_of_claims(name)
 
     def _claims(self) -> results.BoxChecking:
         """Prove or refute the claims."""
@@ -135,6 +132,18 @@ class ClaimsInBox:
             slope = f"d{question.program.output_name}/d{variable}"
             return failing_points(self.inquiry, ranges, [f"{slope} >= ({claim})", f"{slope} <= ({claim})"])
         return []
+
+
+def _require_of_claims(allowed: str) -> None:
+    """Refuse to allow what no claim is.
+
+    Raises:
+        InputError: It is none of its outcomes.
+    """
+    if allowed != results.NO_COUNTEREXAMPLE:
+        hint = did_you_mean(allowed, [results.NO_COUNTEREXAMPLE])
+        message = f"{option('allow')} names '{allowed}', and a claim is proved, refuted, or has no counterexample"
+        raise InputError(message, hint=hint or f"write {option('allow', results.NO_COUNTEREXAMPLE)}")
 
 
 def _notes(inquiry: Inquiry, ranges: Mapping[str, str]) -> tuple[str, ...]:

@@ -114,8 +114,8 @@ def check(
         _require_of_boxes(given)
         typed, at = self._next_to(claim or {}), self._starting(at, box, None)
         claim = with_statements(claim or {}, self.variables)
-        asked = typed._asked(at, **options)
-        return ClaimsInBox(typed, asked, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
+        meant = typed._asked(at, **options)
+        return ClaimsInBox(typed, meant, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)

@@ -215,6 +215,7 @@ def check(
       gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
       gradcli check "x*tanh(x)" --in x=0..50 --prove "dy/dx >= 0"
+      gradcli check "abs(x)" --in x=1..2 --claim 1
     """
 
 

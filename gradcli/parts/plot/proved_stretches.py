@@ -76,9 +76,9 @@ def strip_text(plot: Plot, columns: int, screen: Screen) -> Text:
     signs = ASCII_SIGNS if screen.ascii else SIGNS
     low, length = float(plot.points[0]), float(plot.points[-1] - plot.points[0])
     for one in shown_stretches(plot):
-        first, last = ((end - low) / length * columns for end in (one.low, one.high))
-        inside = math.ceil(first - 0.5), max(math.ceil(last - 0.5), math.ceil(first - 0.5) + (one.verdict != "proved"))
-        cells[max(0, min(inside[0], columns - 1)) : inside[1]] = signs[one.verdict]
+        first, last = ((end - low) / length * columns for end in (one.low, one.high + NARROW * length))
+        start = min(max(0, math.ceil(first - 0.5)), columns - 1)
+        cells[start : max(math.ceil(last - 0.5), start + (one.verdict != "proved"))] = signs[one.verdict]
     found, styles = Text(), {signs[verdict]: _style(verdict, screen) for verdict in WORDS}
     for cell in cells.tolist():
         found.append(cell, styles.get(cell, ""))
