@@ -50,6 +50,7 @@ LIMITS = {
     "curves of one plot": "parts.plot.plot.MOST_CURVES",
     "numbers that move in a box": "parts.everywhere.moving_box.MOST_MOVING",
     "operations of a function on a box": "parts.everywhere.scalars.MOST_LINES",
+    "products of numbers in one product of matrices over ranges": "parts.everywhere.array_jets.MOST_PRODUCTS",
     "operations of a function as a script": "parts.code.code.MAX_SCRIPT_LINES",
     "numbers without a rule in a script": "parts.code.self_writing.MAX_WRITTEN",
     "numbers of a variable with a range in `improve`": "parts.improve.improve.ELEMENTS",

@@ -221,8 +221,6 @@ def check(
 
 def answer_check(line: "CommandLine") -> "Result":
     """Answer with finite differences if all is to be shown, and run the functions that are named as claims."""
-    from gradcli.cli.commands import answer_as_drawing
-
     given = dict(line.arguments)
     is_of_points = "random" in given or given.keys().isdisjoint(("box", "along", "prove"))
     if line.shown.form == "full" and is_of_points:
@@ -231,9 +229,14 @@ def answer_check(line: "CommandLine") -> "Result":
         given["claim"] = {
             name: _named_function(text, line.typed["claim"]) or text for name, text in given["claim"].items()
         }
-    if line.presentation.get("picture") and is_of_points:
+    line = replace(line, arguments=given)
+    if not line.presentation.get("picture"):
+        return line.answer()
+    if is_of_points:
         raise UsageError(f"{option('picture')} is of a box", hint=f"write {option('in', 'x=0..1')}, without a point")
-    return answer_as_drawing(replace(line, arguments=given))
+    from gradcli.cli.commands import answer_as_drawing
+
+    return answer_as_drawing(line)
 
 
 def _named_function(text: str, words: Sequence[str]) -> "AskedFunction | None":

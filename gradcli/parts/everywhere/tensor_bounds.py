@@ -38,20 +38,26 @@ class TensorEvaluator(ArrayEvaluator):
         inputs: The value of each variable; of those that move, any of its shape.
         low: The lower ends of those that move, each of its shape.
         high: The upper ends.
+        most: The most pieces of the range of an element.
 
     Raises:
         NoRuleError: An operation has no rule.
     """
 
     def __init__(
-        self, program: Program, inputs: Mapping[str, Array], low: Mapping[str, Array], high: Mapping[str, Array]
+        self,
+        program: Program,
+        inputs: Mapping[str, Array],
+        low: Mapping[str, Array],
+        high: Mapping[str, Array],
+        most: int = PIECES,
     ) -> None:
         symbols = {name: np.array(sympy.Dummy(name, real=True), object) for name in low}
         super().__init__(program, inputs, ScalarProgram((), np.array([], object), symbols, {}))
         sides = {name: (_uniform(low[name]), _uniform(high[name])) for name in low}
         held = [array for name, array in inputs.items() if name not in low]
         sizes = [array.size for array in (*held, *(end for pair in sides.values() for end in pair))]
-        self.pieces = max(1, min(PIECES, AT_ONCE // max([1, *sizes])))
+        self.pieces = max(1, min(most, AT_ONCE // max([1, *sizes])))
         self.sides = {name: _cut(*pair, self.pieces) for name, pair in sides.items()}
         self.whose: dict[Atom, str] = {}
 
@@ -108,9 +114,13 @@ def _arrays(jet: Jet) -> list[Array]:
 
 @np.errstate(all="ignore")
 def gradients_of(
-    program: Program, inputs: Mapping[str, Array], low: Mapping[str, Array], high: Mapping[str, Array]
+    program: Program,
+    inputs: Mapping[str, Array],
+    low: Mapping[str, Array],
+    high: Mapping[str, Array],
+    most: int = PIECES,
 ) -> dict[str, Interval]:
-    """Bound the derivatives of a y of one element by the tensors that move, each of its shape.
+    """Bound the derivatives of a y of one element by the tensors that move, each of its shape; see `TensorEvaluator`.
 
     Raises:
         NoRuleError: An operation has no rule.
@@ -126,7 +136,7 @@ def gradients_of(
     for symbol in moving:
         name, size = str(symbol), (*shapes[symbol], 1)
         given = {**inputs, str(seed): np.ones(own)}
-        jet = TensorEvaluator(found.function(symbol), given, low, high).bounds()
+        jet = TensorEvaluator(found.function(symbol), given, low, high, most).bounds()
         bounds[name] = jet.value.spread(size)
     return bounds
 

@@ -112,7 +112,12 @@ def test_two_numbers_move() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("lgamma(x)", "rounding is not known"), ("norm([x, x**2, x**3])", "more than two numbers")]
+    ("text", "words"),
+    [
+        ("lgamma(x)", "rounding is not known"),
+        ("prod([x, x**2, x**3])", "more than two numbers"),
+        ("[x, x]", "one element"),
+    ],
 )
 def test_what_has_no_bound_of_its_rounding_is_refused(text: str, words: str) -> None:
     """And points of it can be checked."""

@@ -1,6 +1,7 @@
 """Lines through points of any size: x = start + t*direction, with t in a range."""
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gradcli.parts.everywhere.intervals import Interval
 from gradcli.parts.everywhere.jets import Evaluator, Jet
 from gradcli.parts.everywhere.line_boxes import on_line
 from gradcli.parts.everywhere.moving_box import moving_box
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.results import BoxRange
 
@@ -131,13 +133,9 @@ def test_torch_is_judged_along_a_line() -> None:
 @pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(1, 20))])
 def test_sums_of_torch_are_within_their_bounds(seed: int) -> None:
     """In whatever order torch adds up: points of a proved line are as near to the exact sum as is said."""
-    from fractions import Fraction
-
     draw = np.random.default_rng(seed)
     x, u = (draw.normal(size=200).astype(np.float32) for _ in range(2))
     box = moving_box(Function("sum(x*x*x)")._asked({"x": x}, dtype="float32"), {"t": "-1..1"}, {"x": u})
-    from gradcli.parts.everywhere.rounded_passes import RoundedPasses
-
     at = draw.uniform(-1, 1, size=20).astype(np.float32).astype(float)
     y, slope = RoundedPasses(box).run(Interval(at[None], at[None]))
     for n, t in enumerate(at):
@@ -147,3 +145,16 @@ def test_sums_of_torch_are_within_their_bounds(seed: int) -> None:
         exact = [sum(p**3 for p in points), sum(3 * p * p * Fraction(float(b)) for p, b in zip(points, u, strict=True))]
         for number, truth, bound in zip(values, exact, (y, slope), strict=True):
             assert abs(Fraction(number) - truth) <= Fraction(float(bound.error[n]))
+
+
+def test_an_order_of_additions_rounds_no_more_than_is_said() -> None:
+    """Of floats that are exact before: all of the error is that of the sum."""
+    draw, ranges = np.random.default_rng(5), {"x": "-9..9"}
+    box = moving_box(Function("sum(x)")._asked({"x": np.zeros(7)}, dtype="float32"), ranges)
+    passes, errors = RoundedPasses(box), list[Fraction]()
+    for _ in range(20):
+        x = draw.normal(size=7).astype(np.float32).astype(float)
+        (y, *_) = passes.run(Interval(x[:, None], x[:, None]))
+        errors.append(abs(Fraction(float(box.question_at(x).value)) - sum(map(Fraction, x.tolist()))))
+        assert errors[-1] <= Fraction(float(y.error[0])) <= Fraction(7 * 2.0**-24 * float(abs(x).sum()))
+    assert max(errors) > 0
