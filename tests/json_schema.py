@@ -63,6 +63,7 @@ PARTS = {
     "marks": results.Mark,
     "spans": results.MarkedRange,
     "tangents": results.Tangent,
+    "stretches": results.Stretch,
     "bounds": results.BoxBounds,
     "proofs": results.BoxProof,
     "regions": results.BoxRegion,

@@ -91,8 +91,8 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
     >>> [round(place.low, 9) for place in singular_places(function, -3, 3)]
     [-1.414213562, 1.414213562]
     """
-    ends, size = np.linspace(low, high, CELLS + 1), max(abs(low), abs(high))
-    lows, highs, finest = ends[:-1], ends[1:], 8 * np.spacing(size)
+    ends = np.linspace(low, high, CELLS + 1)
+    lows, highs, finest = ends[:-1], ends[1:], 8 * np.spacing(max(abs(low), abs(high)))
     aside, lacks = [], np.zeros(0, int)
     for level in itertools.count():
         parents, lacks = lacks, uncleared(function, lows[None], highs[None])
@@ -111,9 +111,24 @@ def singular_places(function: MovingProgram, low: float, high: float) -> list[Si
         middles = (lows + highs) / 2
         lows, highs = np.stack([lows, middles], 1).ravel(), np.stack([middles, highs], 1).ravel()
     lows, highs, lacks = (np.concatenate(parts) for parts in zip((lows, highs, lacks), *aside, strict=True))
-    order = np.argsort(lows)
+    return joined_places(lows, highs, lacks, (low, high))
+
+
+def joined_places(
+    lows: Array, highs: Array, lacks: npt.NDArray[np.int_], line: tuple[float, float]
+) -> list[SingularRange]:
+    """Join cells that are next to each other to places, in order.
+
+    Args:
+        lows: The lower ends of the cells.
+        highs: Their upper ends.
+        lacks: What each may hold, `BREAK` or `HOLE`.
+        line: The two ends of the line.
+    """
+    order, (low, high) = np.argsort(lows), line
     lows, highs, lacks = lows[order], np.maximum.accumulate(highs[order]), lacks[order]
-    apart = np.where(np.minimum(lacks[1:], lacks[:-1]) == HOLE, VISIBLE * (high - low), NOISE * size)
+    noise = NOISE * max(abs(low), abs(high))
+    apart = np.where(np.minimum(lacks[1:], lacks[:-1]) == HOLE, VISIBLE * (high - low), noise)
     gaps = np.flatnonzero(lows[1:] - highs[:-1] > apart) + 1
     groups = zip(*(np.split(part, gaps) for part in (lows, highs, lacks)), strict=True) if len(lows) else ()
     return [SingularRange(float(first[0]), float(last[-1]), max(worst) == HOLE) for first, last, worst in groups]

@@ -10,6 +10,7 @@ from gradcli.notation import Notation
 from gradcli.results.answers import Reply
 from gradcli.results.pictures import Plot
 from gradcli.results.record import Record, if_empty, if_none, json_field, json_property
+from gradcli.results.verdicts import Claim, RegionVerdict
 
 PlaceKind = Literal["minimum", "maximum", "zero", "critical", "least nearby", "greatest nearby"]
 """Kinds of places: see `BoxPlace`."""
@@ -19,11 +20,6 @@ PlaceExistence = Literal["one", "some", "unknown"]
 
 ProofStatus = Literal["proved", "refuted", "undecided"]
 """Outcome of a statement on all points of a box."""
-
-RegionVerdict = Literal[
-    "proved", "near-zero", "kink", "jump", "pole", "edge", "outside", "nan-trap", "overflow", "inaccurate", "open"
-]
-"""Verdicts on a region: see `BoxRegion`."""
 
 
 class BoxBounds(Record):
@@ -182,6 +178,7 @@ class BoxChecking(OnBox, kw_only=True):
         proofs: The statements.
         regions: The parts of the box by verdict, where torch's numbers were judged.
         rtol: How far torch may be off, relative to the truth.
+        claims: The derivatives that somebody claims to be those of every point.
         allowed: Verdicts that pass.
         map: The boxes of the regions, of one or two numbers that move; else None.
         is_picture: Whether the map is shown.
@@ -195,6 +192,7 @@ class BoxChecking(OnBox, kw_only=True):
     proofs: tuple[BoxProof, ...] = json_field(omit=if_empty)
     regions: tuple[BoxRegion, ...] = json_field(omit=if_empty)
     rtol: float | None = json_field(omit=if_none)
+    claims: tuple[Claim, ...] = json_field(omit=if_empty, default=())
     allowed: tuple[str, ...] = json_field(None, default=())
     map: RegionMap | None = json_field(None, default=None)
     is_picture: bool = json_field(None, default=False)
@@ -202,6 +200,7 @@ class BoxChecking(OnBox, kw_only=True):
     @property
     @json_property(before="notes")
     def passed(self) -> bool:
-        """Tell whether all statements are proved, and all of the box is proved or allowed."""
+        """Tell whether all statements and claims are proved, and all of the box is proved or allowed."""
         is_proved = all(one.status == "proved" for one in self.proofs)
+        is_proved = is_proved and all(one.passes(self.allowed) for one in self.claims)
         return is_proved and all(one.verdict in ("proved", "near-zero", *self.allowed) for one in self.regions)

@@ -12,11 +12,12 @@ from gradcli.arrays import Array
 from gradcli.notation import Notation
 from gradcli.results.answers import Reply
 from gradcli.results.record import Record, if_empty, if_none, json_field
+from gradcli.results.verdicts import RegionVerdict
 
 MarkKind = Literal["kink", "jump", "pole", "removable", "edge", "vertical", "undefined", "nan-trap", "curvature"]
 """Kinds of places: see `Mark`."""
 
-RangeKind = Literal["undefined", "nan-trap", "inaccurate", "crowded"]
+RangeKind = Literal["undefined", "overflow", "nan-trap", "inaccurate", "crowded"]
 """Kinds of ranges: see `MarkedRange`."""
 
 
@@ -85,8 +86,9 @@ class MarkedRange(Record):
     """A range of the line where something holds of an element of y.
 
     Attributes:
-        kind: `undefined`: y has no value; `nan-trap`: torch has no derivative, and y a value; `inaccurate`: digits are
-            lost that are seen; `crowded`: places without a derivative, or one, that cannot be told apart.
+        kind: `undefined`: y has no value; `overflow`: y is beyond the numbers of torch; `nan-trap`: torch has no
+            derivative, and y a value; `inaccurate`: digits are lost that are seen; `crowded`: places without a
+            derivative, or one, that cannot be told apart.
         low: Its beginning.
         high: Its end.
         element: The flat position of the element of y.
@@ -96,6 +98,20 @@ class MarkedRange(Record):
     low: float
     high: float
     element: int
+
+
+class Stretch(Record):
+    """A range of the line with one verdict on each of its points.
+
+    Attributes:
+        verdict: What is proved of torch's numbers there, or what there may be: the verdict on a region of a box.
+        low: Its beginning.
+        high: Its end.
+    """
+
+    verdict: RegionVerdict
+    low: float
+    high: float
 
 
 class Tangent(Record):
@@ -143,6 +159,8 @@ class Plot(Plotted, kw_only=True):
         marks: The places.
         spans: The ranges.
         tangents: The tangents at the point asked for.
+        stretches: The verdicts of a check of all points, in order; none where nothing is known.
+        rtol: How far torch may be off where it is proved to be near the truth, relative to that.
     """
 
     variable: str
@@ -152,6 +170,14 @@ class Plot(Plotted, kw_only=True):
     marks: tuple[Mark, ...] = json_field(omit=if_empty)
     spans: tuple[MarkedRange, ...] = json_field(omit=if_empty)
     tangents: tuple[Tangent, ...] = json_field(omit=if_empty, default=())
+    stretches: tuple[Stretch, ...] = json_field(omit=if_empty, default=())
+    rtol: float | None = json_field(omit=if_none, default=None)
+
+    @property
+    def proved_share(self) -> float:
+        """The share of the line where torch's numbers are proved to be near the truth."""
+        proved = (one.high - one.low for one in self.stretches if one.verdict in ("proved", "near-zero"))
+        return sum(proved) / float(self.points[-1] - self.points[0])
 
 
 class PlotMap(Plotted, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
@@ -21,6 +21,11 @@ Allowed = Verdict | Literal["no-counterexample"]
 """Results that may pass besides `agree`: verdicts, and a claim that is neither proved nor refuted."""
 
 NO_COUNTEREXAMPLE: Allowed = "no-counterexample"
+
+RegionVerdict = Literal[
+    "proved", "near-zero", "kink", "jump", "pole", "edge", "outside", "nan-trap", "overflow", "inaccurate", "open"
+]
+"""Verdicts on a region of a box: see `BoxRegion`."""
 
 
 NumberKind = Literal["value", "jacobian", "vjp", "accumulated", "gradient", "jvp", "hvp", "hessian"]
@@ -420,6 +425,11 @@ class Claim(Record):
     note: str = json_field(omit=if_empty, default="")
     assumed: str = json_field(omit=if_empty, default="")
     in_general: Literal["", "proved", "agrees", "no counterexample", "refuted"] = json_field(omit=if_empty, default="")
+
+    def passes(self, allowed: Collection[str]) -> bool:
+        """Tell whether it is proved or agrees, or is compared without a counterexample, if that is allowed."""
+        is_open = self.status == "no counterexample" and self.points > 0
+        return self.status in ("proved", "agrees") or (is_open and NO_COUNTEREXAMPLE in allowed)
 
 
 class Sampling(Record):

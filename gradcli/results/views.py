@@ -214,6 +214,7 @@ class Improvement(Reply, kw_only=True):
         bits: The bits of a number of the dtype.
         before: The bits lost by the function as typed; None where that is not known.
         after: The bits lost by the better form.
+        proved_bits: The bits that it, or the text as typed, is proved to lose at most at every point of the ranges.
         strips: The lost bits by magnitude, a strip a variable.
         notes: Further remarks.
 
@@ -238,6 +239,7 @@ class Improvement(Reply, kw_only=True):
     bits: int
     before: BitsLost | None = json_field(omit=if_none, default=None)
     after: BitsLost | None = json_field(omit=if_none, default=None)
+    proved_bits: int | None = json_field(omit=if_none, default=None)
     strips: tuple[Strip, ...] = json_field(omit=if_empty, default=())
     notes: tuple[str, ...] = json_field(omit=if_empty, default=())
 

@@ -17,12 +17,13 @@ mode_checks                      numbers of further modes of differentiation, co
 checked_points                   the points of a check, random ones too
 asked_claims                     the variable of each claim that is asked, and the verdicts at a point
 open_claims                      claims without values: the shapes with which they and the function make sense
+proof_boxes, box_claims          a box in which a claim is to hold; claims that are asked in one
 check, shell                     the command: all readings of a derivative, and the claims, side by side
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.parts.command import Command
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from gradcli.language.program.wengert import Program, Shape
     from gradcli.parts.claims.search import Compared as Compared
     from gradcli.parts.claims.structures import Structure
+    from gradcli.report.document import Node
+    from gradcli.results import Array, BoxChecking, Claim
 
 _COMMANDS = {
     "check": Command(
@@ -69,11 +72,44 @@ class ClaimsPart(Part):
 PART = ClaimsPart()
 
 
-def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
-    """Tell whether two Programs are proved to be one function of these shapes; that no proof is found says nothing."""
-    from gradcli.parts.claims import proof
+def are_same(
+    one: Program,
+    other: Program,
+    shapes: Mapping[str, Shape],
+    box: tuple[Mapping[str, Array], Mapping[str, Array]] | None = None,
+) -> bool:
+    """Tell whether two Programs are proved to be one function of these shapes; that no proof is found says nothing.
 
-    return proof.are_same(one, other, shapes)
+    Args:
+        one: A function.
+        other: Of the same variables.
+        shapes: Of the variables by name.
+        box: The lower and the upper ends of the variables where they are to be the same, if not everywhere.
+    """
+    from gradcli.parts.claims import proof, proof_boxes
+
+    return proof.are_same(one, other, shapes, None if box is None else proof_boxes.ProofBox(*box))
+
+
+def compose_claims(answer: BoxChecking, digits: int | None, *, is_full: bool) -> Iterator[Node]:
+    """Compose the outcomes of the claims in a box."""
+    from gradcli.parts.claims import check_document
+
+    return check_document.claims_in_box(answer, digits, is_full=is_full)
+
+
+def failures_of_claims(answer: BoxChecking) -> list[str]:
+    """Count the claims that do not pass, in words."""
+    from gradcli.parts.claims import check_document
+
+    return check_document.failures_of_claims(answer)
+
+
+def rows_of_claims(claims: Sequence[Claim]) -> Iterator[list[str]]:
+    """List of each claim its outcome in one word, its variable, and its text on one line."""
+    from gradcli.parts.claims import check_document
+
+    return check_document.rows_of_claims(claims)
 
 
 def structures_of_variables(assume: Mapping[str, str] | None, names: tuple[str, ...]) -> Mapping[str, Structure]:

@@ -19,6 +19,7 @@ from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.checked_points import CheckedPoint
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
 from gradcli.parts.claims.equations import differentials_in, variable_of
+from gradcli.parts.claims.proof_boxes import ClaimBox
 from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met, with_general
@@ -118,13 +119,14 @@ def judged_claims(
     general: Callable[[], Question],
 ) -> tuple[results.Claim, ...]:
     """Judge each claim and each of the numbers; where something is assumed, also without that."""
-    found = tuple(_claims(look, claims, expected, tolerance, seed, assumed))
+    question, v = look.question, look.numbers.v
+    found = tuple(each_claim(question, v, claims, expected, tolerance, seed, assumed))
     if not assumed:
         texts = {name: one for name, one in claims.items() if isinstance(one, str)}
         return tuple(_with_symmetry(look, one, texts.get(one.variable, ""), tolerance, seed) for one in found)
     if not found:
         return found
-    others = _claims(look.of_another(general()), claims, expected, tolerance, seed)
+    others = each_claim(look.of_another(general()).question, v, claims, expected, tolerance, seed)
     return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
 
 
@@ -151,26 +153,25 @@ def _with_symmetry(
     return claim
 
 
-def _claims(
-    look: CheckedPoint,
+def each_claim(
+    question: Question,
+    v: Array | None,
     claims: Mapping[str, str | ClaimedFunction],
     expected: Mapping[str, Value],
     tolerance: Tolerance,
     seed: int,
     assumed: Assumed = MappingProxyType({}),
+    boxes: Mapping[str, ClaimBox] = MappingProxyType({}),
 ) -> Iterator[results.Claim]:
-    """Prove or refute each claim, and compare each of the numbers."""
-    question, v = look.question, look.numbers.v
+    """Prove or refute each claim, at all points or in a box, and compare each of the numbers."""
 
     def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
         there = question.with_values(at)
         return None if any(judging.boundaries(there)) else subject_of(there, name, v, assumed)
 
     for name, one in claims.items():
-        subject, anew = (
-            subject_of(question, name, v, assumed),
-            partial(subject_at, name) if question.is_of_point else None,
-        )
-        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew)
+        subject, box = subject_of(question, name, v, assumed), boxes.get(name)
+        anew = partial(subject_at, name) if question.is_of_point else None
+        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew, box=box)
     for name, value in expected.items():
         yield met(subject_of(question, name, v, assumed), value, question.arrays, tolerance)

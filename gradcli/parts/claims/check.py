@@ -23,6 +23,7 @@ from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.claims.asked_claims import claims_of, judged_claims, with_statements
 from gradcli.parts.claims.assumptions import Assumption, assumption_of
+from gradcli.parts.claims.box_claims import ClaimsInBox
 from gradcli.parts.claims.checked_points import CheckedPoint, random_points, worst_of
 from gradcli.parts.claims.claim_readings import StatedFunction
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
@@ -86,8 +87,8 @@ def check(
     With `numbers_of`, the numbers that are judged are those that torch gives for another function, whose derivative
     is meant to be this one's.
 
-    A `box` without `random` is checked at every point, as is a line from the values `along` a direction; what `prove`
-    says of y and its derivatives is proved or refuted.
+    A `box` without `random` is checked at every point, as is a line from the values `along` a direction: torch's
+    numbers, or in their place the claims, and what `prove` says of y and its derivatives.
 
     `assume` has structures by variable, such as `symmetric`: values stay inside, and derivatives, formulas and claims
     are those along its directions.
@@ -106,12 +107,15 @@ def check(
     """
     if prove is not None or along is not None or (box and random is None and is_listed("everywhere")):
         of_points = {
-            "v": v, "claim": claim, "expect": expect, "assume": assume, "shape": shape, "random": random, "atol": atol,
-            "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
+            "v": None if claim else v, "expect": expect, "assume": assume, "shape": shape, "random": random,
+            "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
         }  # fmt: skip
         given = tuple(name for name, one in of_points.items() if one not in (None, False))
-        inquiry = self._asked(self._starting(at, box, None), **options)
-        return _in_box(inquiry, box or {}, along, prove, rtol, allow, given)
+        _require_of_boxes(given)
+        typed, at = self._next_to(claim or {}), self._starting(at, box, None)
+        claim = with_statements(claim or {}, self.variables)
+        meant = typed._asked(at, **options)
+        return ClaimsInBox(typed, meant, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
@@ -133,28 +137,15 @@ def check(
     return asked.answer(inquiry, ranges, claim)
 
 
-def _in_box(
-    inquiry: Inquiry,
-    box: Mapping[str, str],
-    along: Directions,
-    prove: str | None,
-    rtol: float | None,
-    allow: Sequence[results.Allowed],
-    of_points: Sequence[str],
-) -> results.BoxChecking:
-    """Check every point of a box.
+def _require_of_boxes(of_points: Sequence[str]) -> None:
+    """Refuse options for points alone.
 
     Raises:
-        UsageError: There are options for points alone, or nothing checks boxes.
+        UsageError: There are some.
     """
     if of_points:
         message = f"{option(of_points[0])} is for points, and a box has every point of its ranges"
         raise UsageError(message, hint=f"leave it out, or give points: {option('random', '100')}, without a statement")
-    if is_listed("everywhere"):
-        from gradcli.parts.everywhere import checked_in_box
-
-        return checked_in_box(inquiry, box, prove, rtol, tuple(allow), along)
-    raise UsageError("nothing here proves statements")
 
 
 @dataclass(frozen=True)
@@ -215,7 +206,7 @@ class Asked:
         found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
         claimed_ones = judged_claims(worst, claims, expected, tolerance, self.seed, assumed, general)
         elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
-        is_right = not failing and not elsewhere and all(_passes(one, self.allow) for one in claimed_ones)
+        is_right = not failing and not elsewhere and all(one.passes(self.allow) for one in claimed_ones)
         answer = results.Checking(
             command="check",
             allowed=self.allow,
@@ -393,12 +384,6 @@ def _mended_everywhere(
         if form is not None and results.SEVERITY.index(form.verdict) < results.SEVERITY.index(check.verdict):
             return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), form.verdict))
     return check
-
-
-def _passes(claim: results.Claim, allowed: Sequence[results.Allowed]) -> bool:
-    """Tell whether a claim is proved or agrees, or is compared without a counterexample, if that is allowed."""
-    is_open = claim.status == "no counterexample" and claim.points > 0
-    return claim.status in ("proved", "agrees") or (is_open and results.NO_COUNTEREXAMPLE in allowed)
 
 
 def _of_another(other: Question, question: Question) -> Question:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -100,7 +100,18 @@ def _opinion(one: Entry, answer: Checking, write: Writer, *, is_weighted: bool =
     return {header: cell if isinstance(cell, tuple) else line(cell) for header, cell in found.items()}
 
 
-def claim_note(claim: Claim, answer: Checking, write: Writer) -> doc.Note:
+def claims_in_box(answer: results.BoxChecking, digits_shown: int | None, *, is_full: bool) -> Iterator[doc.Node]:
+    """Compose the outcomes of claims in a box."""
+    write = Writer(digits_shown, is_full=is_full)
+    return (claim_note(claim, answer, write) for claim in answer.claims)
+
+
+def rows_of_claims(claims: Sequence[Claim]) -> Iterator[list[str]]:
+    """List of each claim its outcome in one word, its variable, and its text on one line."""
+    return ([status(one).replace(" ", "-"), one.variable, " ".join(one.text.split())] for one in claims)
+
+
+def claim_note(claim: Claim, answer: Checking | results.BoxChecking, write: Writer) -> doc.Note:
     """Compose the outcome of a claim, and where it is wrong."""
     numbers = {**(claim.at or {}), **({} if claim.v is None else {"v": claim.v})}
     point = ", ".join(f"{name} = {write.listed(array)}" for name, array in numbers.items())
@@ -160,17 +171,22 @@ def conclusion(answer: results.Checking) -> str:
         check = answer.check
         sample = f"{' on a sample' * check.sampled}: {extent(check)}" if check and of_sample(check) else ""
         return "passed" + (f" ({', '.join(allowed)} allowed)" if allowed else "") + sample
-    claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
-    failing = ("refuted", "not compared", *(() if results.NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
-    failed = ((claims[word], word) for word in failing if claims[word])
     words = [*map(partial(_failed, answer), reversed(answer.failing))]
-    words += [f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed]
+    words += failures_of_claims(answer)
     words += [f"elsewhere {fault}" for fault in answer.elsewhere]
     words += [f"elsewhere {fault}" for mode in answer.modes for fault in mode.faults]
     checks = [check for check in (answer.check, *(mode.check for mode in answer.modes)) if check is not None]
     if answer.requires_all and (partial_ones := [check for check in checks if not check.is_whole]):
         words.append(f"not all was checked, {extent(partial_ones[0])}")
     return f"did not pass: {', '.join(words)}"
+
+
+def failures_of_claims(answer: results.Checking | results.BoxChecking) -> list[str]:
+    """Count the claims that do not pass, in words."""
+    claims = Counter(NEITHER if status(claim) == "no counterexample" else status(claim) for claim in answer.claims)
+    failing = ("refuted", "not compared", *(() if results.NO_COUNTEREXAMPLE in answer.allowed else (NEITHER,)))
+    failed = ((claims[word], word) for word in failing if claims[word])
+    return [f"{count} claim{'s' * (count > 1)} {word}" for count, word in failed]
 
 
 def _failed(answer: results.Checking, verdict: results.Verdict) -> str:
@@ -204,8 +220,7 @@ def plain(answer: Checking, shown: Appearance) -> Iterator[str]:
             truth = "none" if opinion.reference is None else digits(opinion.reference)
             named = _entry_of(mode, opinion, answer)
             yield f"{opinion.verdict} {called}:{named} {digits(kind(opinion.torch))} {truth}\n"
-    for claim in answer.claims:
-        yield f"{status(claim).replace(' ', '-')} {claim.variable} {' '.join(claim.text.split())}\n"
+    yield from (f"{' '.join(row)}\n" for row in rows_of_claims(answer.claims))
 
 
 def _is_weighted(mode: ModeCheck, answer: Checking) -> bool:

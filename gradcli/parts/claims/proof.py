@@ -28,6 +28,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.sympy_functions import Multiplied
 from gradcli.language.program.wengert import Atom, Builder, Program, Shape, show
 from gradcli.parts.claims.claim_readings import Reading, as_written, exact
+from gradcli.parts.claims.proof_boxes import ProofBox
 from gradcli.parts.claims.regions import Region, Regions, hides_kinks, with_rivals
 from gradcli.parts.claims.subject import VECTOR, Subject
 from gradcli.reference.deadline import OverTimeError, time_limit
@@ -61,19 +62,24 @@ class Proof:
         shapes: For which shapes, in words.
         is_open: Whether only for points at which nothing that a branch depends on is 0.
         has_kinks: Whether there are points without a derivative, at which the claim says another number than a slope.
+        is_of_box: Whether only for points of the box that it was asked for.
     """
 
     shapes: str
     is_open: bool
     has_kinks: bool
+    is_of_box: bool = False
 
 
-def prove(subject: Subject, reading: Reading, *, at_kinks_too: bool = True) -> Proof | None:
+def prove(
+    subject: Subject, reading: Reading, *, at_kinks_too: bool = True, box: ProofBox | None = None
+) -> Proof | None:
     """Prove a claim; None if no proof was found in time.
 
     Args:
         subject: The function.
         reading: The claim.
+        box: Where it is to hold, if not everywhere.
         at_kinks_too: Whether to look for a proof that holds where branches change, too, if there is one that does not.
     """
     elsewhere: Proof | None = None
@@ -85,34 +91,36 @@ def prove(subject: Subject, reading: Reading, *, at_kinks_too: bool = True) -> P
                     break
     if elsewhere is not None and not (elsewhere.is_open and at_kinks_too):
         return elsewhere
-    return _by_elements(subject, reading) or elsewhere
+    return _by_elements(subject, reading, box) or elsewhere
 
 
-def _by_elements(subject: Subject, reading: Reading) -> Proof | None:
+def _by_elements(subject: Subject, reading: Reading, box: ProofBox | None) -> Proof | None:
     """Prove a claim by formulas of one element, first where branches change, too."""
     with _no_proof(), suppress(OverTimeError), time_limit():
         sides = _closed_forms(subject, reading)
         for is_open in (False, True):
-            regions = Regions(sides.ranges, is_open=is_open)
+            regions = Regions(sides.ranges, is_open=is_open, box=box)
             # One formula may hold for all entries where v is a symbol or one number.
             if reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject):
                 if _holds_in_general(subject, sides, regions):
-                    return Proof(_shapes(subject, sides.entries), is_open, regions.has_kinks)
+                    entries = None if box else sides.entries
+                    return Proof(_shapes(subject, entries), is_open, regions.has_kinks, regions.is_of_box)
                 if sides.derivative.sizes and _holds_in_general(subject, sides.at_hand, regions):
-                    return Proof(_shapes(subject, None), is_open, regions.has_kinks)
+                    return Proof(_shapes(subject, None), is_open, regions.has_kinks, regions.is_of_box)
             with _no_proof():
                 if _holds_written_out(subject, reading, sides, regions):
-                    return Proof(_shapes(subject, None), is_open, regions.has_kinks)
+                    return Proof(_shapes(subject, None), is_open, regions.has_kinks, regions.is_of_box)
     return None
 
 
-def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
+def are_same(one: Program, other: Program, shapes: Mapping[str, Shape], box: ProofBox | None = None) -> bool:
     """Tell whether two Programs are proved to be one function of these shapes; that no proof is found says nothing.
 
     Args:
         one: A function.
         other: Of the same variables.
         shapes: Of the variables by name.
+        box: Where they are to be the same, if not everywhere.
 
     >>> from gradcli.language.parsing import parse
     >>> are_same(parse("1 - cos(x)"), parse("2*sin(x/2)**2"), {"x": ()})
@@ -130,7 +138,7 @@ def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
             second.sizes.symbols.update(first.sizes.symbols)
             second.ranges.update(first.ranges)  # with its sums: those of the second are numbered after them
             right = second.entry(second.program.output, index)
-            return _holds(left, right, None, Regions(second.ranges))
+            return _holds(left, right, None, Regions(second.ranges, box=box))
     return False
 
 
@@ -294,6 +302,10 @@ def _holds(truth: Expr, claim: Expr, target: Expr | None, regions: Regions) -> b
     """Tell whether both are proved to be the same: derivatives by a target, or values without one."""
     if size(truth) > MOST_NODES or size(claim) > MOST_NODES:
         return False
+    box = regions.box
+    if box is not None:
+        held = box.held(target)
+        truth, claim = truth.xreplace(held), claim.xreplace(held)
     if target is None:
         sides = sympy.Tuple(*(assemble(linear(side, regions.ranges)) for side in (truth, claim)))
     else:
@@ -301,7 +313,8 @@ def _holds(truth: Expr, claim: Expr, target: Expr | None, regions: Regions) -> b
     truth, claim = tidied(sympy.Tuple(*map(rewritten, sides.args))).args
     if target is not None and not regions.is_open and hides_kinks(truth, target):
         return False
-    return regions.agree(Region(truth, claim, truth, target))
+    limits = () if box is None else box.limits(truth, claim)
+    return regions.agree(Region(truth, claim, truth, target, limits=limits))
 
 
 # -- entry by entry

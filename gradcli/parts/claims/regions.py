@@ -13,7 +13,7 @@ nothing.  Source: A. Schrijver, "Theory of Linear and Integer Programming", 1986
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import sympy
@@ -23,6 +23,7 @@ from sympy.core.relational import Relational
 from gradcli.language.ops import SIGNS, TABLE
 from gradcli.language.program import sympy_functions
 from gradcli.language.program.sympy_functions import Aggregate, Chosen, Largest, Smallest
+from gradcli.parts.claims.proof_boxes import ProofBox
 from gradcli.reference.deadline import require_time
 from gradcli.symbolic.identity import vanishes
 from gradcli.symbolic.linear import Ranges, assemble, linear, tidied
@@ -40,14 +41,18 @@ LinearPart = tuple[Mapping[Expr, Rational], bool]
 """Coefficients of a linear form that is above 0 (True) or not below it."""
 
 
-def exclude(assumptions: Iterable[Assumption]) -> bool:
+def exclude(assumptions: Iterable[Assumption], limits: Iterable[Expr] = ()) -> bool:
     """Tell whether no point has all these signs.
 
+    Args:
+        assumptions: Expressions and their signs.
+        limits: More expressions, which are nowhere negative.
+
     >>> x = sympy.Symbol("x", real=True)
-    >>> exclude([(x - 1, 1), (x, -1)]), exclude([(x - 1, -1), (x, 1)])
-    (True, False)
+    >>> exclude([(x - 1, 1), (x, -1)]), exclude([(x - 1, -1), (x, 1)]), exclude([(x - 1, -1)], [x - 2])
+    (True, False, True)
     """
-    forms: list[LinearPart] = []
+    forms: list[LinearPart] = [(sympy.expand(one).as_coefficients_dict(), False) for one in limits]
     for expression, sign in assumptions:
         coefficients = sympy.expand(expression).as_coefficients_dict()
         turned = {part: -c for part, c in coefficients.items()}
@@ -118,6 +123,7 @@ class Region:
         target: The x of the derivative; None for values, which are compared on a boundary as anywhere else.
         signs: What is assumed.
         equal: What to put in, one after the other, for the boundaries that this is on.
+        limits: What the box that is looked at leaves nowhere negative.
     """
 
     truth: Expr
@@ -126,6 +132,7 @@ class Region:
     target: Expr | None
     signs: tuple[Assumption, ...] = ()
     equal: tuple[Mapping[Expr, Expr], ...] = ()
+    limits: tuple[Expr, ...] = ()
 
     @property
     def assumed(self) -> tuple[Assumption, ...]:
@@ -164,17 +171,23 @@ class Regions:
     Args:
         ranges: Of the indices.
         is_open: Whether boundaries are left out.
+        box: The box that is looked at, if it is not all points.
+
+    Attributes:
+        has_kinks: Whether there are boundaries on which the claim is not the derivative, which does not exist there.
+        is_of_box: Whether regions were left out that the box does not meet.
     """
 
-    def __init__(self, ranges: Ranges, *, is_open: bool = False) -> None:
-        self.ranges, self.is_open, self.left, self.has_kinks = ranges, is_open, MOST_REGIONS, False
+    def __init__(self, ranges: Ranges, *, is_open: bool = False, box: ProofBox | None = None) -> None:
+        self.ranges, self.is_open, self.box, self.left = ranges, is_open, box, MOST_REGIONS
+        self.has_kinks = self.is_of_box = False
 
     def agree(self, region: Region) -> bool:
         """Tell whether truth and claim are proved to be the same in all parts of a region."""
         self.left -= 1
         if self.left < 0:
             return False
-        if region.signs and exclude(region.assumed):
+        if region.signs and self._is_excluded(region):
             return True
         if region.equal and region.claim.has(sympy.nan, sympy.zoo):
             return True  # the claim has no value there
@@ -186,10 +199,26 @@ class Regions:
             return sign is not None and self.agree(region.with_sign(condition, sign))
         return all(map(self.agree, self._cases(region, condition)))
 
+    def _is_excluded(self, region: Region, *more: Assumption) -> bool:
+        """Tell whether no point of the box has the signs of a region, and more signs."""
+        assumed = (*region.assumed, *more)
+        if exclude(assumed):
+            return True
+        limits = [region.with_boundaries(one) for one in region.limits]
+        is_of_box = bool(limits) and exclude(assumed, limits)
+        self.is_of_box |= is_of_box
+        return is_of_box
+
     def _cases(self, region: Region, condition: Condition) -> Iterator[Region]:
-        """Yield the parts of a region on both sides of a boundary, and on it."""
-        yield from (region.with_sign(condition, sign) for sign in ((1,) if condition.is_equality else (1, -1)))
-        yield from () if self.is_open and not condition.is_of_indices else region.on_boundary(condition)
+        """Yield the parts of a region on both sides of a boundary, and on it, which the box meets."""
+        signs: Collection[Sign] = (1, -1, 0)
+        if self.box is not None and not condition.is_of_indices:
+            signs = self.box.signs(condition.difference)
+            self.is_of_box |= len(signs) < len((1, -1, 0))
+        sides = [sign for sign in (1, -1) if sign in signs]
+        yield from (region.with_sign(condition, sign) for sign in (sides[:1] if condition.is_equality else sides))
+        is_left_out = 0 not in signs or (self.is_open and not condition.is_of_indices)
+        yield from () if is_left_out else region.on_boundary(condition)
 
     def _agree_on_boundary(self, region: Region) -> bool:
         """Tell whether, on each boundary, the claim is the derivative or the derivative does not exist."""
@@ -205,7 +234,7 @@ class Regions:
         if any(is_slope) or vanishes(before + behind - 2 * claim):
             return True  # it is the derivative where the slopes are the same
         jump = sympy.expand(behind - before)
-        return jump != 0 and exclude((*region.assumed, (jump, 0)))
+        return jump != 0 and self._is_excluded(region, (jump, 0))
 
     def _slope(self, region: Region, side: Sign) -> Expr:
         """Return the derivative just before or after a boundary, where x crosses it.
@@ -243,7 +272,7 @@ class Regions:
         if expression.is_number:
             known = (expression.is_positive, expression.is_negative, expression.is_zero)
             return (1, -1, 0)[known.index(True)] if True in known else None
-        signs = [sign for sign in (1, -1, 0) if not exclude((*region.assumed, (expression, sign)))]
+        signs = [sign for sign in (1, -1, 0) if not self._is_excluded(region, (expression, sign))]
         return signs[0] if len(signs) == 1 else None
 
 

@@ -24,6 +24,7 @@ from gradcli.language.program.expansion import expand
 from gradcli.language.program.positions import position_names
 from gradcli.language.program.wengert import Call, Shape
 from gradcli.parts.claims.evaluation import ClaimComparison, InputArrays, Look
+from gradcli.parts.claims.proof_boxes import ClaimBox
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array
 
@@ -96,8 +97,9 @@ class Search:
         anew: Callable[[InputArrays], ClaimComparison | None] | None = None,
         fixed: InputArrays = MappingProxyType({}),
         points: int = POINTS,
+        box: ClaimBox | None = None,
     ) -> None:
-        self.most, self.fixed, function = points, fixed, comparison.subject.program
+        self.most, self.fixed, function, self.box = points, fixed, comparison.subject.program, box
         if len(function.differentiable) < len(function.names):  # positions stay where they are
             self.fixed = {name: given[name] for name in position_names(function) if name in given} | {**fixed}
         self.comparison, self.given, self.seed, self.dtype, self.anew = comparison, given, seed, dtype, anew
@@ -142,7 +144,14 @@ class Search:
         met_most, most = min(most // 2, MOST_BREAKPOINTS + MOST_MIXED), min(most, TRIES * self.most)
         met_most, most = (met_most, most) if self.anew is None else (0, MOST_ANEW)
         tried, around = itertools.islice(self.breakpoints(), met_most), itertools.islice(self.points(), most)
-        return itertools.chain(((True, at) for at in tried), ((False, at) for at in around))
+        first = () if self.box is None else map(self._point, self.box.short)
+        return ((is_met, at) for is_met, walk in ((False, first), (True, tried), (False, around)) for at in walk)
+
+    def suspected(self) -> Look | None:
+        """Compare at the points at which bounds refute the claim; the first that does so."""
+        suspects = () if self.box is None else self.box.suspects()
+        looks = (self.look(*self._point(at)) for at in suspects)
+        return next((look for look in looks if look is not None and look.worst is not None), None)
 
     def compared(self, points: int) -> Compared:
         """Compare at so many random points, or as many as there are within the work and the time."""
@@ -171,7 +180,7 @@ class Search:
 
     def points(self) -> Iterator[tuple[InputArrays, Array]]:
         """Generate points: the same number everywhere, then numbers that count up, then random ones."""
-        for number in self._simple():
+        for number in self._simple() if self.box is None else ():
             yield self._point({name: np.full(shape, number) for name, shape in self.shapes.items()}, SIMPLE[1])
         for sign in (1, -1):
             yield self._point({n: sign**k * _counting(s) for k, (n, s) in enumerate(self.shapes.items())}, None)
@@ -191,7 +200,9 @@ class Search:
                 # A box for each variable: some mistakes cancel where all variables are of one size or sign.
                 boxes = {name: RANGES[int(generator.integers(len(RANGES)))] for name in self.shapes}
             drawn: dict[str, Array] = {x: generator.uniform(*boxes[x], shape) for x, shape in self.shapes.items()}
-            if n % 3 == 2:
+            if self.box is not None:
+                drawn |= self.box.drawn(generator)
+            elif n % 3 == 2:
                 with np.errstate(over="ignore", invalid="ignore"):
                     drawn = {
                         x: at.astype(float) * generator.uniform(0.5, 1.5, at.shape) for x, at in self.given.items()
@@ -208,7 +219,8 @@ class Search:
         given = {name: np.asarray(array, dtype=np.float64) for name, array in self.given.items()}
         for number in self._places[: MOST_BREAKPOINTS // max(1, len(self.shapes))]:
             for name, shape in self.shapes.items():
-                yield self._point({**given, name: np.full(shape, number)}, None)
+                if self.box is None or self.box.holds(name, number):
+                    yield self._point({**given, name: np.full(shape, number)}, None)
         generator = np.random.default_rng(self.seed)
         for _ in range(MOST_MIXED):
             yield self._point({n: generator.choice(self._places, shape) for n, shape in self.shapes.items()}, None)
@@ -238,7 +250,7 @@ class Search:
         return list(dict.fromkeys(n for n in (*atoms, *statics) if math.isfinite(n)))[:MOST_NAMED]
 
     def _point(
-        self, inputs: Mapping[str, Array], weight: float | None, generator: np.random.Generator | None = None
+        self, inputs: Mapping[str, Array], weight: float | None = None, generator: np.random.Generator | None = None
     ) -> tuple[InputArrays, Array]:
         """Add the given v to inputs, or a random one if the claim is for every v."""
         v, shape = self.comparison.subject.weights, self.comparison.subject.y
@@ -250,6 +262,8 @@ class Search:
         members = {name: assumed[name].member(one) if name in assumed else one for name, one in inputs.items()}
         with np.errstate(over="ignore"):
             rounded = {name: np.asarray(array).astype(self.dtype) for name, array in members.items()}
+            if self.box is not None:
+                rounded = {name: self.box.inside(name, one) for name, one in rounded.items()}
             return {**rounded, **self.fixed}, v.astype(self.dtype)
 
 

@@ -59,8 +59,8 @@ Claim = Annotated[
         "--claim",
         metavar="[NAME=]FORMULA",
         help="A derivative to prove or refute: a gradient, a Jacobian, or vᵀJ in terms of v, as a formula of the "
-        "variables, or FILE.py::NAME, a function that is run. The name may be left out where there is one. Repeat for "
-        "more; @FILE reads it.",
+        "variables, or FILE.py::NAME, a function that is run. The name may be left out where there is one. With --in "
+        "and without --random, of all points of the box. Repeat for more; @FILE reads it.",
     ),
     Fact(OptionKind.TEXTS),
 ]
@@ -215,6 +215,7 @@ def check(
       gradcli check "sin(x)*exp(-x)" --random 100 --in x=1..2 --dtype float32
       gradcli check "relu(x)" --at 0,1 --v ones --allow kink
       gradcli check "x*tanh(x)" --in x=0..50 --prove "dy/dx >= 0"
+      gradcli check "abs(x)" --in x=1..2 --claim 1
     """
 
 

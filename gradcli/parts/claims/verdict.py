@@ -28,6 +28,7 @@ from gradcli.parts.claims.claim_readings import (
     under_assumption,
 )
 from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
+from gradcli.parts.claims.proof_boxes import ClaimBox
 from gradcli.parts.claims.search import MOST_WORK, POINTS, Search
 from gradcli.parts.claims.structures import Assumed, in_words, projected_numbers
 from gradcli.parts.claims.subject import Subject
@@ -60,6 +61,7 @@ def claimed(
     seed: int = 0,
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
+    box: ClaimBox | None = None,
 ) -> Claim:
     """Judge a claimed formula for a derivative, or a function that is to give it.
 
@@ -74,6 +76,7 @@ def claimed(
         seed: Of the random ones.
         dtype: That the points are rounded to.
         anew: Of a function that values decide, what it is at a point; None at a boundary, where it has no derivative.
+        box: Where the claim is to hold, if not at all points; the given point is one of it.
 
     Raises:
         GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape; or the
@@ -98,7 +101,7 @@ def claimed(
     )
     taken = inputs.keys() if isinstance(claim, str) or not is_only_called else claim.arguments
     fixed = {name: array for name, array in inputs.items() if name not in taken}
-    search = Search(comparison, inputs, seed, dtype, there, fixed, points)
+    search = Search(comparison, inputs, seed, dtype, there, fixed, points, box)
     here, notes = _at_the_point(comparison, inputs, is_smooth=anew is None or anew(inputs) is not None)
     counted = int(bool(here.seen))
     failing = here if here.worst is not None else None
@@ -109,6 +112,7 @@ def claimed(
         is_provable = failing is None and not (unproved or comparison.reading.is_transposed)
         proof, tried, found = _searched(search, comparison, counted, is_provable=is_provable)
         counted, failing = counted + tried, found or failing
+    here = here if box is None else replace(here, seen=(), missing={})  # any point of the box
     if failing is not None:
         if comparison.program and not comparison.program.variables and here.seen and here.worst is None:
             notes.append(Words(f"it is right at the point: numbers for one point are for {option('expect')}"))
@@ -133,11 +137,11 @@ def _searched(
     if is_provable and found is None and counted + tried:
         from gradcli.parts.claims.proof import prove
 
-        proof = prove(comparison.subject, comparison.reading)
+        proof = prove(comparison.subject, comparison.reading, box=None if search.box is None else search.box.sides)
     is_settled = proof is not None and not (proof.is_open or proof.has_kinks)
     if not is_settled and (found is None or not found.shows):
         tried, found = search.run()
-    return proof, tried, found
+    return proof, tried, search.suspected() if found is None and proof is None else found
 
 
 def _unproved_reason(subject: Subject, text: str, *, is_called: bool, is_of_values: bool) -> str:
@@ -222,6 +226,7 @@ def _unrefuted(
         notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")
     elif proof.has_kinks:
         notes.append("it is proved where it is differentiable")
+    notes += ["the proof is of the branches that the box meets"] * proof.is_of_box
     shapes = f"the proof is {proof.shapes}" if proof.shapes else ""
     status: Literal["no counterexample", "proved"] = "no counterexample" if proof.is_open else "proved"
     return answer(status, counted, note=_joined(*notes, shapes))

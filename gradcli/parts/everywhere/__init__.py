@@ -19,7 +19,9 @@ proving                          proofs and counterexamples of statements
 rounded_passes                   torch's passes on boxes, with a column of errors
 recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold
-box_check                        the check of every point of a box
+box_signs                        the signs that an expression may have in a box
+box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
+lost_bits                        the bits that torch's numbers lose at most in a box
 tensor_bounds, tensor_ranges     tensors whose elements each have a range: forward, or one for all
 ranges, shell                    the command `range`, its help and its options
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
@@ -28,7 +30,7 @@ region_words, region_maps        verdicts in words; the map of regions, on a ter
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradcli.parts import is_listed
@@ -37,9 +39,12 @@ from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
+    from sympy import Expr, Symbol
+
+    from gradcli.parts.everywhere.proved_lines import ProvedLine
     from gradcli.questions.naming import Directions
-    from gradcli.questions.question import Inquiry
-    from gradcli.results import BoxChecking
+    from gradcli.questions.question import Inquiry, Question
+    from gradcli.results import Array, BoxChecking
 
 _RANGE = Command(
     "range",
@@ -106,3 +111,59 @@ def checked_in_box(
     from gradcli.parts.everywhere import box_check
 
     return box_check.checked_in_box(inquiry, ranges, statements, rtol, allowed, along)
+
+
+def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -> frozenset[int]:
+    """Return the signs, 1, -1 and 0, that an expression may have where each symbol is between two ends."""
+    from gradcli.parts.everywhere import box_signs
+
+    return box_signs.signs_in_box(expression, ends)
+
+
+def failing_points(
+    inquiry: Inquiry, ranges: Mapping[str, str], statements: Sequence[str]
+) -> Sequence[Mapping[str, Array]]:
+    """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
+    from gradcli.parts.everywhere import box_check
+
+    return box_check.failing_points(inquiry, ranges, statements)
+
+
+def not_everywhere_in(inquiry: Inquiry, ranges: Mapping[str, str]) -> str:
+    """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
+    from gradcli.parts.everywhere import box_check
+
+    return box_check.not_everywhere_in(inquiry, ranges)
+
+
+def proved_line(question: Question, low: float, high: float) -> ProvedLine | None:
+    """Find where torch's numbers are proved along a range of the one variable of a question; None if nothing is known.
+
+    Args:
+        question: A function of one element, by a number.
+        low: The lower end of its range.
+        high: The upper end.
+    """
+    from gradcli.parts.everywhere import proved_lines
+
+    return proved_lines.proved_line(question, low, high)
+
+
+def lost_bits_in_box(inquiry: Inquiry, ranges: Mapping[str, str], enough: float) -> int | None:
+    """Bound the bits that y and its derivatives lose in a box; None where no bound is found, or y may have no value.
+
+    Args:
+        inquiry: The function.
+        ranges: The ranges of the variables that move.
+        enough: Bits from which down a bound is as low as it is asked for.
+    """
+    from gradcli.parts.everywhere import lost_bits
+
+    return lost_bits.lost_bits_in_box(inquiry, ranges, enough)
+
+
+def has_values_in_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> bool:
+    """Tell whether y certainly has a value at every point of a box."""
+    from gradcli.parts.everywhere import lost_bits
+
+    return lost_bits.has_values_in_box(inquiry, ranges)

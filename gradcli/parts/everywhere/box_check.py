@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import get_args
 
@@ -14,7 +15,8 @@ from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts import is_listed
-from gradcli.parts.everywhere.box_regions import JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_one_recording
@@ -30,6 +32,9 @@ from gradcli.results import SEVERITY, BoxChecking, BoxRegion, RegionMap, RegionV
 
 MOST_TRIED = 9
 """Points of a region that are judged, to find a witness."""
+
+SHARE_OF_REGIONS, SHARE_OF_POINTS = 0.6, 0.1
+"""Shares of the time of a question: for regions, and to look for points at which statements fail."""
 
 ASSUMED = (
     "assumed: torch's elementary functions err by at most 2 ulp, of which 8 times as much is taken; NumPy's by 8 ulp"
@@ -84,6 +89,25 @@ def checked_in_box(
         return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
 
 
+def failing_points(
+    inquiry: Inquiry, ranges: Mapping[str, str], statements: Sequence[str]
+) -> Sequence[Mapping[str, Array]]:
+    """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
+    with suppress(GradcliError, OverTimeError), time_limit():
+        box = moving_box(inquiry, ranges)
+        found = [one.at for one in proofs_of(statements, box, SHARE_OF_POINTS * _seconds())]
+        return [box.arrays(np.array(list(at.values()))) for at in found if at is not None]
+    return []
+
+
+def not_everywhere_in(inquiry: Inquiry, ranges: Mapping[str, str]) -> str:
+    """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
+    with suppress(GradcliError, OverTimeError), time_limit(), part_limit(SHARE_OF_POINTS * _seconds()):
+        box = moving_box(inquiry, ranges)
+        return not_everywhere(box.question.program.output_name, words_of(held_kinds(box.quantity(), box.low, box.high)))
+    return ""
+
+
 def searched_regions(inquiry: Inquiry, ranges: Mapping[str, str], rtol: float) -> JudgedRegions:
     """Find where torch's numbers are proved in a box, box by box.
 
@@ -91,11 +115,23 @@ def searched_regions(inquiry: Inquiry, ranges: Mapping[str, str], rtol: float) -
         GradcliError: A range makes no sense, or an operation has no rule on boxes.
     """
     with time_limit():
-        return _regions_of(moving_box(inquiry, ranges), rtol)
+        return regions_of(moving_box(inquiry, ranges), rtol)
 
 
-def _regions_of(box: MovingBox, rtol: float) -> JudgedRegions:
+def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest: float = NARROW) -> JudgedRegions:
+    """Find where torch's numbers are proved in a box.
+
+    Args:
+        box: The box.
+        rtol: How far they may be off, relative to the truth.
+        seconds: How long the search may take; by default most of the time of the question.
+        finest: Part of the range from whose width down smooth boxes are halved no more.
+
+    Raises:
+        GradcliError: Nothing is known of torch's rounding.
+    """
     _ = box.function
+    seconds = SHARE_OF_REGIONS * _seconds() if seconds is None else seconds
     if box.is_recorded:
         message = "what the backward pass of code computes is known at points, not in a box"
         hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
@@ -110,14 +146,14 @@ def _regions_of(box: MovingBox, rtol: float) -> JudgedRegions:
     set_step("checking the box")
     found = []
     for part, passes in parts:
-        with part_limit(0.6 * _seconds() / len(parts)):
-            found.append(RegionSearch(part, passes, rtol).run())
+        with part_limit(seconds / len(parts)):
+            found.append(RegionSearch(part, passes, rtol, finest).run())
     return joined(found)
 
 
 def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecking:
     """Judge torch's numbers at every point of a box."""
-    regions = _regions_of(box, rtol)
+    regions = regions_of(box, rtol)
     set_step("judging witnesses")
     notes = (ASSUMED,) if has_elementary_functions(box.program) else ()
     found = {verdict: _region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())}
@@ -160,20 +196,27 @@ def _region(box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict) -> B
     return _witnessed(box, found, witness_points(boxes, MOST_TRIED))
 
 
+def witnessed(box: MovingBox, points: Array) -> Verdict | None:
+    """Return the worst verdict on points of a box; None if none can be judged."""
+    worst = _worst(box, points)
+    return None if worst is None else worst[1]
+
+
+def _worst(box: MovingBox, points: Array) -> tuple[Array, Verdict, str] | None:
+    """Judge points, and return the worst with its verdict and a note; None if none can be judged."""
+    found: list[tuple[Array, Verdict, str]] = []
+    for at in points.T:
+        with suppress(GradcliError, OverTimeError):
+            found.append((at, *_at_point(box, at)))
+    return max(found, key=lambda one: SEVERITY.index(one[1]), default=None)
+
+
 def _witnessed(box: MovingBox, region: BoxRegion, points: Array) -> BoxRegion:
     """Add the worst of some points, judged by the check of a point; without one nothing is called wrong."""
-    worst: tuple[int, Array, Verdict, str] | None = None
-    for at in points.T[:MOST_TRIED]:
-        try:
-            verdict, note = _at_point(box, at)
-        except (GradcliError, OverTimeError):
-            continue
-        rank = SEVERITY.index(verdict)
-        if worst is None or rank > worst[0]:
-            worst = rank, at, verdict, note
+    worst = _worst(box, points[:, :MOST_TRIED])
     if worst is None:
         return region
-    _, at, verdict, note = worst
+    at, verdict, note = worst
     named = FOUND.get(verdict, region.verdict) if region.verdict == "open" else region.verdict
     return replace(region, verdict=named, at=box.by_name(at), found=verdict, note=note)
 

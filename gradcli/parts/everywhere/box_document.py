@@ -12,6 +12,8 @@ from gradcli import results
 from gradcli.arrays import Array
 from gradcli.notation import Named
 from gradcli.option_words import Words, option
+from gradcli.parts import is_listed
+from gradcli.parts.everywhere.held_kinds import not_everywhere
 from gradcli.parts.everywhere.region_maps import chart, require_map
 from gradcli.parts.everywhere.region_words import REGIONS, named
 from gradcli.report import document as doc, wording
@@ -36,9 +38,6 @@ EXISTENCE = {"one": "exactly one", "some": "there", "unknown": "perhaps"}
 
 MOST_ROWS = 12
 """Most places that are listed."""
-
-NOT_EVERYWHERE = {"jump": "jump", "pole": "have a pole", "edge": "leave its domain", "outside": "leave its domain"}
-"""What y may do in a box."""
 
 GAP = 1e-4
 """Gap between a bound and what was found, relative to it, from which on it is shown."""
@@ -73,8 +72,8 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
             f"the bounds are those of each of the {math.prod(answer.shape):,} elements of {y}, by its own of {x}"
         )
     yield from _places(answer.places, answer, digits)
-    if words := [NOT_EVERYWHERE[one] for one in answer.held if one in NOT_EVERYWHERE]:
-        yield note(f"{answer.output} may {', or '.join(dict.fromkeys(words))} in the box")
+    if words := not_everywhere(answer.output, answer.held):
+        yield note(words)
     if "kink" in answer.held:
         yield note("there may be kinks: derivatives are bounded on both sides of them")
     yield from map(note, answer.notes)
@@ -94,6 +93,10 @@ def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full
     for proof in answer.proofs:
         words, role = SIGNS[proof.status]
         yield doc.Note(line(doc.Styled(words, role), ": ", code(proof.statement), _outcome(proof)))
+    if is_listed("claims"):
+        from gradcli.parts.claims import compose_claims
+
+        yield from compose_claims(answer, digits, is_full=is_full)
     if answer.is_picture:
         _ = require_map(answer)
         yield doc.Chart(answer, partial(chart, answer))
@@ -109,6 +112,10 @@ def _conclusion(answer: results.BoxChecking) -> str:
         return "passed" + (f" ({', '.join(answer.allowed)} allowed)" if answer.allowed else "")
     counts = Counter(one.status for one in answer.proofs if one.status != "proved")
     words = [f"{count} statement{'s' * (count > 1)} {status}" for status, count in counts.items()]
+    if is_listed("claims"):
+        from gradcli.parts.claims import failures_of_claims
+
+        words += failures_of_claims(answer)
     passing = ("proved", "near-zero", *answer.allowed)
     words += [named(one).removeprefix("✗ ") for one in answer.regions if one.verdict not in passing]
     return f"did not pass: {', '.join(words)}"

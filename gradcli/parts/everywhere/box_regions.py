@@ -83,10 +83,11 @@ class RegionSearch:
         box: The function and its box.
         passes: Torch's passes.
         tolerance: How far they may be off, relative to the truth.
+        finest: Part of the range from whose width down smooth boxes are halved no more.
     """
 
-    def __init__(self, box: MovingBox, passes: RoundedPasses, tolerance: float) -> None:
-        self.box, self.passes, self.tolerance = box, passes, tolerance
+    def __init__(self, box: MovingBox, passes: RoundedPasses, tolerance: float, finest: float = NARROW) -> None:
+        self.box, self.passes, self.tolerance, self.finest = box, passes, tolerance, finest
         self.count = len(box.low)
         self.scale = np.zeros(self.count + 1)
         self.reach = NEARBY.get(self.count, FARTHEST) * (box.high - box.low)[:, None]
@@ -121,7 +122,7 @@ class RegionSearch:
         self.evaluated += len(boxes)
         middle, function = middle_of(boxes.low, boxes.high), self.box.quantity()
         jet, at_middle = function.jets(boxes.sides), function.jets(point(middle))
-        truths = _truths(jet, at_middle, subtract(boxes.sides, point(middle)), self.count)
+        truths = truths_of(jet, at_middle, subtract(boxes.sides, point(middle)), self.count)
         numbers, at_points = self.passes.run(boxes.sides), self.passes.run(point(middle))
         if level == 0:
             self.scale = np.array([np.max(np.where(np.isfinite(t.largest), t.largest, 0)) for t in truths])
@@ -132,8 +133,11 @@ class RegionSearch:
         is_same = np.all([_overlap(a, b) for a, b in zip(exact, at_points, strict=True)], axis=0)
         smooth = jet.is_smooth & is_same
         is_hopeless = smooth & ~is_close_there & (level >= FIRST_LEVELS.get(self.count, 1))
-        width = (boxes.high - boxes.low) <= NARROW * (self.box.high - self.box.low)[:, None]
-        is_last = is_hopeless | is_narrow(boxes) | width.all(axis=0)
+        parts = (boxes.high - boxes.low) / np.where(self.box.high > self.box.low, self.box.high - self.box.low, 1.0)[
+            :, None
+        ]
+        width = parts.max(axis=0)
+        is_last = is_hopeless | is_narrow(boxes) | (width <= NARROW) | (smooth & (width <= self.finest))
         labels = np.full(len(boxes), "open", object)
         for kind, label in reversed(LABELS):
             labels[(jet.kinds & kind) != 0] = label
@@ -182,7 +186,7 @@ def joined(parts: Sequence[JudgedRegions]) -> JudgedRegions:
     return JudgedRegions(boxes, verdicts, sum(one.evaluated for one in parts), stopped)
 
 
-def _truths(jet: Jet, at_middle: Jet, steps: Interval, count: int) -> list[Interval]:
+def truths_of(jet: Jet, at_middle: Jet, steps: Interval, count: int) -> list[Interval]:
     """Bound y and its derivatives, also by their changes from the middle where y is smooth."""
     size = jet.kinds.shape
     found = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gradcli.arrays import Array
@@ -51,6 +53,16 @@ def held_kinds(function: BoxQuantity, low: Array, high: Array) -> int:
             return found
         boxes = halves(boxes, np.argmax(width[:, rest], axis=0))
     return found | int(np.bitwise_or.reduce(left, initial=0))
+
+
+NOT_EVERYWHERE = {"jump": "jump", "pole": "have a pole", "edge": "leave its domain", "outside": "leave its domain"}
+"""What y may do in a box, by the names of the kinds."""
+
+
+def not_everywhere(output: str, names: Sequence[str]) -> str:
+    """Say what y may do in a box besides having values; "" if nothing."""
+    words = dict.fromkeys(NOT_EVERYWHERE[one] for one in names if one in NOT_EVERYWHERE)
+    return f"{output} may {', or '.join(words)} in the box" if words else ""
 
 
 def words_of(kinds: int) -> tuple[str, ...]:

@@ -261,6 +261,8 @@ class RoundedPasses:
             return np.asarray(reduce(np.maximum, errors))
         if name == "div":  # nothing underflows that is large once it is divided
             return np.asarray((errors[0] + exact.largest * errors[1]) / operands[1].wide.least)
+        if name == "reciprocal":
+            return np.asarray(exact.largest * errors[0] / operands[0].wide.least)
         rule = rule_of(line.call)
         if rule.is_step:
             is_same = (exact.low == wide.low) & (exact.high == wide.high) & (wide.low == wide.high)

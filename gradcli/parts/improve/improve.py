@@ -23,6 +23,7 @@ from gradcli.progress import set_step
 from gradcli.questions.judging import judge_numbers
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.question import Inquiry, Question, rounded
+from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
 
@@ -30,7 +31,12 @@ if is_listed("claims"):
     from gradcli.parts.claims import are_same
 else:
 
-    def are_same(one: Program, other: Program, shapes: Mapping[str, Shape]) -> bool:
+    def are_same(
+        one: Program,
+        other: Program,
+        shapes: Mapping[str, Shape],
+        box: tuple[Mapping[str, Array], Mapping[str, Array]] | None = None,
+    ) -> bool:
         """Prove nothing."""
         return False
 
@@ -43,6 +49,12 @@ MOST_POINTS = 64
 
 ELEMENTS = 64
 """Elements of a variable that may have a range."""
+
+BOUNDED_MORE = 8
+"""Bits more than are measured at points from which down a bound of all points is low enough."""
+
+WHEREVER, IN_WHOLE_RANGE = "wherever both have a value", "at every point of the range"
+"""Where a form is proved to be the same function, without and with a value of it everywhere."""
 
 SEED = 0
 """Seed of the order in which values of several variables are combined."""
@@ -68,12 +80,14 @@ class _Sample:
         points: Values of its variables.
         asked: The number of points, from the first, that are the question's; 0 for a range.
         shown: The groups of points that are shown.
+        ends: The lower and the upper ends of the variables of a range.
     """
 
     program: Program
     points: Sequence[Point]
     asked: int
     shown: tuple[_Shown, ...]
+    ends: tuple[Point, Point] | None = None
 
 
 def improve(
@@ -117,7 +131,25 @@ def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     question = inquiry.question()
     sample = _over(question, read) if ranges else _at(question)
     with time_limit():
-        return _improved(question, ranges, sample)
+        found = _improved(question, ranges, sample)
+        return _everywhere(found, inquiry, ranges) if ranges and found.outcome != "none" else found
+
+
+def _everywhere(answer: Improvement, inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+    """Say what is proved of the form at every point of the ranges: that it has a value, and the bits that it loses."""
+    if answer.before is None:
+        return answer
+    if is_listed("everywhere"):
+        from gradcli.parts.everywhere import has_values_in_box, lost_bits_in_box
+
+        set_step("proving it everywhere")
+        asked = replace(inquiry, expression=answer.form, snippet=read_whole(answer.form))
+        lost = answer.before if answer.after is None else answer.after
+        bits = lost_bits_in_box(asked, ranges, lost.worst + BOUNDED_MORE)
+        is_same = answer.same == "proved" and has_values_in_box(asked, ranges)
+        domain = answer.domain.replace(WHEREVER, IN_WHOLE_RANGE) if is_same else answer.domain
+        return replace(answer, domain=domain, proved_bits=bits)
+    return answer
 
 
 def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
@@ -149,7 +181,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     answer = replace(answer, strips=tuple(_strips(sample, measure, typed, after)))
     if found is None or after is None:
         return replace(answer, notes=(*unknown, _none_found(question)))
-    is_proved = _is_proved(program, found.bases, sample.points[0])
+    is_proved = _is_proved(program, found.bases, sample.points[0], sample.ends)
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
     form = found.one.form
@@ -195,7 +227,10 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
             shown.append(_Shown(name, column[0].shown, places))
     points = [{**question.arrays, **{name: array[n] for name, array in drawn.items()}} for n in range(count)]
     shown = shown or [_Shown("", ("all of the range",), (tuple(range(count)),))]
-    return _Sample(question.program, points, 0, tuple(shown))
+    sides = {name: question.bounds(name, pair) for name, pair in read.items()}
+    lower = {**question.arrays, **{name: pair[0] for name, pair in sides.items()}}
+    upper = {**question.arrays, **{name: pair[1] for name, pair in sides.items()}}
+    return _Sample(question.program, points, 0, tuple(shown), (lower, upper))
 
 
 def _at(question: Question) -> _Sample:
@@ -245,7 +280,7 @@ def _better(
 ) -> Improvement:
     """Answer by a form, and describe the points at which it is known to equal the original."""
     series = "; series leave out less than half a rounding of value and derivative" if has_series else ""
-    domain = f"{'wherever both have a value' if is_proved else f'enclosures of both at {where} overlap'}{series}"
+    domain = f"{WHEREVER if is_proved else f'enclosures of both at {where} overlap'}{series}"
     same: Literal["proved", "enclosed"] = "proved" if is_proved else "enclosed"
     return replace(answer, outcome="better", form=form, reasons=reasons, domain=domain, same=same)
 
@@ -307,12 +342,12 @@ def _none_found(question: Question) -> str:
 # -- how it is known
 
 
-def _is_proved(program: Program, forms: Sequence[str], point: Point) -> bool:
-    """Tell whether all these forms, on which the answer rests, are proved to equal the function."""
+def _is_proved(program: Program, forms: Sequence[str], point: Point, ends: tuple[Point, Point] | None = None) -> bool:
+    """Tell whether all these forms, on which the answer rests, are proved to equal the function, between two ends."""
     set_step("proving that they are the same")
     shapes = {name: array.shape for name, array in point.items()}
     try:
         others = [parse(text, given=shadowed(program.names), shapes=shapes) for text in forms]
     except GradcliError:
         return False
-    return all(are_same(program, other, shapes) for other in others)
+    return all(are_same(program, other, shapes) or are_same(program, other, shapes, ends) for other in others)

@@ -3,6 +3,8 @@
 plot, shell                      the command, its help and its options
 moving_question                  a question whose values move along a line or in a plane
 plot_document                    the plot, and the places that are listed below it
+drawn_curves                     curves as data, without places
+proved_places, proved_stretches  where torch's numbers are proved, and places of that check; a strip below the curves
 panels                           which curves share a vertical axis
 characters                       curves and maps on a terminal, in Braille
 curve_figures, map_figures       the same in files, by matplotlib
@@ -74,9 +76,9 @@ def curves_over(question: Question, low: float, high: float) -> Plot | None:
         low: The lower end.
         high: The upper end.
     """
-    from gradcli.parts.plot import plot
+    from gradcli.parts.plot import drawn_curves
 
-    return plot.curves_over(question, low, high)
+    return drawn_curves.curves_over(question, low, high)
 
 
 def text_curves(plot: Plot, screen: Screen, strip: Callable[[int], Text]) -> Iterator[Text]:

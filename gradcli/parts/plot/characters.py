@@ -17,6 +17,7 @@ from rich.text import Text
 
 from gradcli import results
 from gradcli.parts.plot.panels import Panel, ends, panels
+from gradcli.parts.plot.proved_stretches import strip_legend, strip_text
 from gradcli.report.document import Screen
 from gradcli.report.heat_maps import largest
 from gradcli.report.numbers import digits
@@ -71,6 +72,8 @@ def _curves(plot: results.Plot, screen: Screen, strip: Callable[[int], Text] | N
     columns = max(8, width - margin - 2)
     for panel, own in zip(shown, labels, strict=True):
         yield from _lines(*_panel(plot, panel, (height, columns), screen), own, margin, screen)
+    if strip is None and plot.stretches:
+        strip = partial(strip_text, plot, screen=screen)
     if strip is not None:
         yield Text(" " * margin + screen.in_characters("│")) + strip(columns)
     yield from _axis(float(plot.points[0]), float(plot.points[-1]), margin, columns, screen)
@@ -85,7 +88,7 @@ def _panel(plot: results.Plot, panel: Panel, size: tuple[int, int], screen: Scre
     if 0 <= zero < height:
         cells[zero], styles[zero] = "╌", "dim"
     for span in plot.spans:
-        if span.kind in ("undefined", "nan-trap", "crowded"):
+        if span.kind in ("undefined", "overflow", "nan-trap", "crowded"):
             first, last = (_cell(end, plot.points[0], plot.points[-1], columns) for end in (span.low, span.high))
             cells[:, first : last + 1], styles[:, first : last + 1] = _SHADED, "dim"
     for curve in sorted([*panel.curves, *_tangents(plot, panel), *_truths(panel)], key=lambda one: -one.order):
@@ -170,6 +173,8 @@ def _legend(plot: results.Plot, screen: Screen) -> Text:
     for words in (words for words, is_drawn in dashed.items() if is_drawn):
         found.append(signs[_DASHED], screen.tint(TINT_NAMES[_DASHED]))
         found.append(f" {words}   ")
+    for words, style in strip_legend(plot, screen):
+        found.append(f"{words}   ", style)
     return found
 
 

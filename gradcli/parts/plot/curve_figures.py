@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from gradcli import results
@@ -12,6 +13,7 @@ from gradcli.notation import PARTIAL, Named, Notation, second
 from gradcli.parts import is_listed
 from gradcli.parts.plot.map_figures import draw_map
 from gradcli.parts.plot.panels import Panel, ends, panels
+from gradcli.parts.plot.proved_stretches import draw_strip
 from gradcli.report.appearance import Appearance
 
 if is_listed("figures"):  # else nothing asks for a figure
@@ -48,11 +50,16 @@ WORDS = {
 
 RANGE_WORDS = {
     "undefined": "no value",
+    "overflow": "beyond torch's numbers",
     "nan-trap": "torch: NaN",
     "inaccurate": "digits are lost",
     "crowded": "too many places to tell apart",
 }
 """Kinds of ranges in a legend."""
+
+
+HATCHES = {"undefined": "///", "overflow": "|||", "crowded": "xxx"}
+"""Hatches of ranges without numbers."""
 
 
 def write_figure(answer: results.Plotted, shown: Appearance, file: BinaryIO) -> None:
@@ -111,7 +118,9 @@ class _CurveFigure:
         self.legend.setdefault(words, {}).setdefault(look, drawn)
 
     def draw(self, figure: Drawing, strip: DrawnStrip | None = None) -> None:
-        """Draw the panels, below them a strip if there is one, and the legend."""
+        """Draw the panels, below them a strip if there is one, and the legend; by default that of proved stretches."""
+        if strip is None and self.plot.stretches:
+            strip = partial(draw_strip, self.plot)
         shown = panels(self.plot)
         width, height = size()
         figure.set_size_inches(width, height * (0.5 + 0.5 * len(shown)))
@@ -192,8 +201,8 @@ class _CurveFigure:
         """Shade a range; hatched is one without values."""
         theme = self.theme
         look: dict[str, object] = {"color": theme.trap if span.kind == "nan-trap" else theme.faint, "alpha": 0.14}
-        if span.kind in ("undefined", "crowded"):
-            hatch = "///" if span.kind == "undefined" else "xxx"
+        if span.kind in HATCHES:
+            hatch = HATCHES[span.kind]
             look = {"facecolor": "none", "edgecolor": theme.faint, "hatch": hatch, "alpha": 0.35}
         drawn = ax.axvspan(span.low, span.high, linewidth=0, zorder=-1, gid=span.kind, **look)
         self.listed(RANGE_WORDS[span.kind], drawn)

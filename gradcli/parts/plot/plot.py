@@ -10,32 +10,27 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli.crosscheck import curve_places, curves
+from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import InputError, TooLargeError
 from gradcli.language.inputs import Value, read_range, read_value
 from gradcli.language.lower.names import shadowed
 from gradcli.language.program.wengert import show
-from gradcli.notation import PARTIAL, Element, Named, Notation, second
 from gradcli.option_words import option
+from gradcli.parts.plot.drawn_curves import is_drawn, named_curves, short_formula
 from gradcli.parts.plot.moving_question import MovingQuestion
+from gradcli.parts.plot.proved_places import proved_of
 from gradcli.progress import set_step
 from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.questions.question import Device, Dtype, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
-from gradcli.results import Array, Curve, Mark, MarkedRange, Plot, PlotMap, Tangent
-from gradcli.symbolic.printing import formula
+from gradcli.results import Mark, MarkedRange, Plot, PlotMap, Tangent
 
 MOST_CURVES = 8
 """Most elements of y that are drawn."""
 
 GRID, CELLS = 121, 161
 """Points along each axis of a map, and cells in which kinks are looked for."""
-
-MOST_LETTERS = 80
-"""Most letters of a function that is the title of a plot as a formula."""
-
-FARTHEST, NARROWEST = 1e100, 2.0**-36
-"""The longest range; the narrowest, in parts of its ends."""
 
 PARAMETER = "t"
 """Name of the way along a direction."""
@@ -193,11 +188,6 @@ def _ends(name: str, text: str) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def is_drawn(low: float, high: float) -> bool:
-    """Tell whether a range is wide enough to be drawn, and not too wide."""
-    return max(1 / FARTHEST, NARROWEST * max(abs(low), abs(high))) <= high - low <= FARTHEST
-
-
 def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
     """Choose the variable of a plot without a range: the one without a value, or the only one.
 
@@ -244,8 +234,10 @@ def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: fl
     with time_limit():
         low, high = line.shown_range() if ends is None else ends
         set_step("looking for kinks and poles")
+        proved = proved_of(line, low, high)
         try:
-            marks, spans = curve_places.classify_places(line.subject, line.places(low, high), low, high)
+            places = line.places(low, high) if proved.places is None else proved.places
+            marks, spans = curve_places.classify_places(line.subject, places, low, high)
         except OverTimeError as error:
             missing = f"{MISSING_PLACES} was {error}"
         set_step("drawing")
@@ -262,40 +254,14 @@ def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: fl
         variable=line.name,
         u=line.directions[0] if line.name == PARAMETER else None,
         points=points,
-        curves=tuple(_curves(line, numbers, shown, lost)),
+        curves=tuple(named_curves(line, numbers, shown, lost)),
         marks=tuple(marks),
-        spans=(*spans, *curves.broken_ranges(points, numbers, lost)),
+        spans=(*spans, *proved.named(curves.broken_ranges(points, numbers, lost))),
+        stretches=proved.stretches,
+        rtol=TOLERANCE[question.dtype].rtol if proved.stretches else None,
         tangents=() if touched is None else tuple(_tangents(line, touched)),
-        formula=_formula(question),
+        formula=short_formula(question),
         **common | {"warnings": (*warnings, *filter(None, [missing]))},
-    )
-
-
-@np.errstate(all="ignore")
-def curves_over(question: Question, low: float, high: float) -> Plot | None:
-    """Compute y and its derivative over a range of its one variable, without places; None of a range that is not drawn.
-
-    Args:
-        question: A function of one element, by a variable of one.
-        low: The lower end.
-        high: The upper end.
-    """
-    if not is_drawn(low, high):
-        return None
-    (name,) = question.wrt
-    start, direction = np.zeros_like(question.arrays[name], np.float64), np.ones_like(question.arrays[name], np.float64)
-    line = MovingQuestion(question, {name: start}, [{name: direction}], name)
-    points, numbers = curves.sample(line.subject, [], [], low, high)
-    shown = curves.windows(points, numbers, [], [])
-    return Plot(
-        command="plot",
-        variable=name,
-        points=points,
-        curves=tuple(_curves(line, numbers, shown, None)),
-        marks=(),
-        spans=(),
-        formula=_formula(question),
-        **question.common,
     )
 
 
@@ -322,33 +288,11 @@ def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> Plot
         axes=dict(zip(ends, axes, strict=True)),
         values=y,
         gradient={name: np.where(np.isnan(y), np.nan, slope) for name, slope in zip(ends, slopes, strict=True)},
-        formula=_formula(question),
+        formula=short_formula(question),
         singular=cells.middles,
         kinks=cells.middles[cells.is_kink],
         **common,
     )
-
-
-def _curves(line: MovingQuestion, numbers: Array, shown: Array, lost: curves.LostDigits | None) -> Iterator[Curve]:
-    """Name the rows of numbers."""
-    shape, name = line.question.shape, line.question.program.output_name
-    for element in range(numbers.shape[-1]):
-        index = tuple(int(i) for i in np.unravel_index(element, shape))
-        y, x = Element(name, index) if shape else Named(name), Named(line.name)
-        labels: Sequence[Notation] = (y, PARTIAL(y, x), second(y, x, x))
-        for order, values in enumerate(numbers[..., element]):
-            both = (None, None) if lost is None or order > 1 else (part[order, :, element] for part in lost)
-            low, high = shown[order, element].tolist()
-            yield Curve(labels[order], order, element, values, (low, high), *both)
-
-
-def _formula(question: Question) -> Notation | None:
-    """Return y as a formula, where it is a number and the formula is short."""
-    block = next(iter(question.derived.blocks.values()), "")
-    if question.shape or isinstance(block, str) or question.recording is not None:
-        return None
-    found = formula(block, question.program).function
-    return None if found is None or len(found[1].text) > MOST_LETTERS else found[1]
 
 
 def _tangents(line: MovingQuestion, place: float) -> Iterator[Tangent]:

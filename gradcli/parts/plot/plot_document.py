@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import partial
 
@@ -35,6 +36,7 @@ MARKS = {
 
 SPANS = {
     "undefined": "undefined: y has no value",
+    "overflow": "overflow: y is beyond torch's numbers",
     "nan-trap": "nan-trap: y has a value, and torch no derivative",
     "inaccurate": "inaccurate: digits are lost",
     "crowded": "crowded: places without a derivative that cannot be told apart",
@@ -53,6 +55,9 @@ def compose_plot(answer: results.Plotted, digits: int | None, *, is_full: bool) 
     names = names if len(names) > 1 else [""]
     for span in answer.spans[:MOST_ROWS]:
         yield note(f"{names[span.element]}{SPANS[span.kind]} in {number(span.low)}..{number(span.high)}")
+    if answer.rtol is not None:
+        share, off = math.floor(1e3 * answer.proved_share) / 10, f"{answer.rtol:.2g}"
+        yield note(f"proved on {share:g}% of the range: torch is off by at most {off}, relative to the truth")
     rows = []
     for mark in answer.marks[:MOST_ROWS]:
         sides = (" | ".join(dict.fromkeys(map(number, pair))) for pair in (mark.value, mark.slope))

@@ -47,10 +47,11 @@ def plot(
     """A function and its derivative as curves, with kinks and poles.
 
     Draws y and ∂y/∂x over a range of one variable, as torch computes them, and marks what the check finds: kinks,
-    jumps, poles, holes, ranges without a value or without torch's derivative, and lost digits. With --at x=1 there is
-    the tangent at 1. Over two variables, --in x=-2..2 --in y=-1..1, it is a map of y with arrows of the gradient. On a
-    terminal it is drawn with characters; -o FILE.svg, .png or .pdf writes a figure (pip install 'gradcli[plot]').
-    Where the time for the marks is over, the curves are drawn without them, and a warning says so.
+    jumps, poles, holes, ranges without a value or without torch's derivative, and lost digits. A strip below shows
+    where torch's numbers are proved to be near the truth. With --at x=1 there is the tangent at 1. Over two variables,
+    --in x=-2..2 --in y=-1..1, it is a map of y with arrows of the gradient. On a terminal it is drawn with characters;
+    -o FILE.svg, .png or .pdf writes a figure (pip install 'gradcli[plot]'). Where the time for the marks is over, the
+    curves are drawn without them, and a warning says so.
 
     \b
     Examples:

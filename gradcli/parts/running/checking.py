@@ -21,7 +21,7 @@ from gradcli.parts.running.gradcheck_arguments import GradcheckOptions, require_
 from gradcli.parts.running.python_functions import PythonFunction, compare, stated_gradient
 from gradcli.parts.running.stated_gradients import StatedGradient
 from gradcli.recording.aten_calls import Argument
-from gradcli.results import Array, Checking, Evaluation
+from gradcli.results import Array, BoxChecking, Checking, Evaluation
 
 if TYPE_CHECKING:
     from gradcli.parts.typed_function import TypedFunction as Function
@@ -178,7 +178,9 @@ class PythonCheck:
         require_passed(answer, name_of(self.function), budget, is_custom=custom_of(self.function) is not None)
 
 
-def require_passed(answer: Checking, called: str, budget: float | None, *, is_custom: bool = False) -> None:
+def require_passed(
+    answer: Checking | BoxChecking, called: str, budget: float | None, *, is_custom: bool = False
+) -> None:
     """Raise an error with the table of an answer, unless it passed.
 
     Raises:
@@ -186,6 +188,8 @@ def require_passed(answer: Checking, called: str, budget: float | None, *, is_cu
     """
     if answer.passed:
         return
+    if isinstance(answer, BoxChecking):
+        raise WrongGradientsError(f"not all that is asked of {called} in the box is proved\n{answer}")
     found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
     is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
     meant = [verdict for verdict in answer.failing if verdict != "disagree"]

@@ -141,7 +141,7 @@ def test_what_is_no_statement_is_refused(statement: str, words: str) -> None:
         Function("x**2").check(box={"x": "0..1"}, prove=statement)
 
 
-@pytest.mark.parametrize("options", [{"random": 10}, {"claim": {"x": "2*x"}}, {"v": 1}, {"differences": True}])
+@pytest.mark.parametrize("options", [{"random": 10}, {"expect": {"x": 2}}, {"v": 1}, {"differences": True}])
 def test_options_of_points_are_refused_in_a_box(options: dict[str, object]) -> None:
     """A box has every point."""
     with pytest.raises(GradcliError, match="is for points"):

@@ -99,3 +99,29 @@ def test_a_request_asks_the_same() -> None:
     line = b'{"command": "improve", "expression": "1 - cos(x)", "in": "1e-300..1"}'
     found = answer(read(line))
     assert str(found) == str(Function("1 - cos(x)").improve(box={"x": "1e-300..1"}))
+
+
+@pytest.mark.part("everywhere", "claims")
+@pytest.mark.parametrize(
+    ("text", "ends", "form"),
+    [
+        ("1 - cos(x)", "1e-300..1", "2*sin(x/2)**2"),
+        pytest.param(
+            "sqrt(x**2 + 1) - x",
+            "-1e300..1e300",
+            "where(x < 0, hypot(x, 1) - x, 1/(hypot(z, 1) + z))",
+            marks=pytest.mark.thorough,
+        ),
+        ("x*exp(x)", "1..10", "x*exp(x)"),
+    ],
+)
+def test_a_form_is_proved_in_the_whole_range(text: str, ends: str, form: str) -> None:
+    """With a value everywhere, and a bound of its lost bits; what needs no mending has one, too."""
+    answer = Function(text).improve(box={"x": ends})
+    assert answer.form.endswith(form)
+    assert answer.domain == ("at every point of the range" if answer.outcome == "better" else "")
+    assert answer.proved_bits is not None
+    lost = answer.after or answer.before
+    assert lost is not None
+    assert lost.worst <= answer.proved_bits <= 12
+    assert f"at most {answer.proved_bits} of 53 bits at every point of the range" in str(answer)

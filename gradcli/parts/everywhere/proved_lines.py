@@ -1,0 +1,120 @@
+"""A line, for a picture: stretches where torch's numbers are proved, and places that may be singular."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.errors import GradcliError
+from gradcli.parts.everywhere.box_check import FOUND, regions_of, witnessed
+from gradcli.parts.everywhere.box_regions import JudgedRegions
+from gradcli.parts.everywhere.box_sets import middle_of
+from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.rounded_passes import recorded_at
+from gradcli.progress import SECONDS, budget_factor
+from gradcli.questions.question import Question
+from gradcli.reference.bounds import NoRuleError
+from gradcli.reference.deadline import OverTimeError, part_limit
+from gradcli.reference.singular_places import BREAK, HOLE, SingularRange, joined_places
+from gradcli.results import RegionVerdict, Stretch
+
+SHARE, SHARE_OF_ALL = 0.1, 0.15
+"""Shares of the time of a question for the search of stretches, and for it and its witnesses."""
+
+FINEST = 2.0**-14
+"""Part of the line from whose width down nothing is halved to prove it, nor is a proved stretch told apart from two
+others that it is between."""
+
+PLACES = ("kink", "jump", "pole", "edge")
+"""Verdicts on boxes that may hold a place."""
+
+PROVED = ("proved", "near-zero")
+
+
+@dataclass(frozen=True)
+class ProvedLine:
+    """What is proved on a line.
+
+    Attributes:
+        places: Ranges that may hold a place without a derivative; None where the search ended early.
+        stretches: The stretches of the line by verdict, in order.
+    """
+
+    places: Sequence[SingularRange] | None
+    stretches: tuple[Stretch, ...]
+
+
+def proved_line(question: Question, low: float, high: float) -> ProvedLine | None:
+    """Find where torch's numbers are proved along a range of the one variable of a question; None if nothing is known.
+
+    Args:
+        question: A function of one element, by a number.
+        low: The lower end of its range.
+        high: The upper end.
+    """
+    (name,) = question.wrt
+    box = MovingBox(question, {name: f"{low}..{high}"}, np.array([low]), np.array([high]))
+    all_seconds = SECONDS * budget_factor()
+    try:
+        _ = question.value, recorded_at(question)  # so that torch is there, which takes a while
+        with part_limit(SHARE_OF_ALL * all_seconds):
+            regions = regions_of(box, TOLERANCE[question.dtype].rtol, SHARE * all_seconds, FINEST)
+            if regions.stopped and not np.isin(regions.verdicts.astype(str), PROVED).any():
+                return None
+            found = _found(box, regions)
+    except (GradcliError, NoRuleError, OverTimeError):
+        return None
+    return ProvedLine(None if regions.stopped else _places(box, regions), tuple(_stretches(regions, found, high - low)))
+
+
+def _found(box: MovingBox, regions: JudgedRegions) -> RegionVerdict:
+    """Judge points of what is not proved for no other reason than its rounding, and name it."""
+    boxes = regions.boxes.take(regions.verdicts == "open")
+    if not len(boxes):
+        return "open"
+    low, high = boxes.low[0], boxes.high[0]
+    chosen = np.unique([np.argmin(high - low), np.argmin(low), np.argmax(high)])  # the narrowest is next to a place
+    verdict = witnessed(box, middle_of(boxes.low, boxes.high)[:, chosen])
+    return "open" if verdict is None else FOUND.get(verdict, "open")
+
+
+def _places(box: MovingBox, regions: JudgedRegions) -> list[SingularRange]:
+    """Join boxes that may hold a place; one is a hole where an operation has no value."""
+    chosen = np.isin(regions.verdicts.astype(str), PLACES)
+    if not chosen.any():
+        return []
+    lows, highs, verdicts = regions.boxes.low[0, chosen], regions.boxes.high[0, chosen], regions.verdicts[chosen]
+    middles = zip(verdicts, lows / 2 + highs / 2, strict=True)
+    has_value = [verdict != "edge" or _has_value(box, at) for verdict, at in middles]
+    lacks = np.where((verdicts == "pole") | ~np.array(has_value), HOLE, BREAK)
+    return joined_places(lows, highs, lacks, (float(box.low[0]), float(box.high[0])))
+
+
+def _has_value(box: MovingBox, at: float) -> bool:
+    """Tell whether torch has a value at a number."""
+    return bool(np.isfinite(box.question_at(np.array([at])).value).all())
+
+
+def _stretches(regions: JudgedRegions, found: RegionVerdict, length: float) -> Iterator[Stretch]:
+    """Join boxes next to each other of one verdict, in order."""
+    order = np.argsort(regions.boxes.low[0], kind="stable")
+    lows, highs = regions.boxes.low[0, order].tolist(), regions.boxes.high[0, order].tolist()
+    verdicts = [found if one == "open" else one for one in regions.verdicts[order].tolist()]
+    pieces = [Stretch(*one) for one in zip(verdicts, lows, highs, strict=True)]
+    joined = list(_joined(pieces))
+    for n in range(1, len(joined) - 1):
+        before, one, after = joined[n - 1 : n + 2]
+        is_within = before.verdict == after.verdict not in (*PLACES, *PROVED)
+        if is_within and one.verdict in PROVED and one.high - one.low < FINEST * length:
+            joined[n] = Stretch(before.verdict, one.low, one.high)
+    yield from _joined(joined)
+
+
+def _joined(pieces: Sequence[Stretch]) -> Iterator[Stretch]:
+    for verdict, group in itertools.groupby(pieces, lambda one: one.verdict):
+        own = list(group)
+        yield Stretch(verdict, own[0].low, own[-1].high)
