@@ -103,6 +103,17 @@ def test_one_element_that_is_singular_is_found(text: str) -> None:
     assert found.check.findings_count == 0 if text == "x - x" else found.check.findings_count > 0
 
 
+def test_many_kinks_and_poles_are_counted_by_kind() -> None:
+    """Balls look at two hundred of the open entries; no finding is made of each of the others."""
+    x = np.linspace(-1, 1, 2001)
+    x[500:1500] = 0
+    for text, words in {"relu(x)": "balls say: 200 kink", "where(x < 0, x, 1/x)": "balls say: 200 undefined"}.items():
+        found = Function(text).jacobian({"x": x}, sparse=True, check=True)
+        assert found.check is not None
+        assert len(found.check.findings) <= 10
+        assert any(words in note for note in found.check.notes), found.check.notes
+
+
 def test_coefficients_that_cancel_are_proved() -> None:
     """3 - 4·x is nearly 0, and y is exactly 0, where bounds of float64 leave open what balls decide."""
     x = np.full(400, 0.75)

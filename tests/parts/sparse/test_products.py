@@ -132,6 +132,16 @@ def test_a_graph_without_a_period_is_coloured_greedily() -> None:
     assert found.count <= 1.5 * int(np.bincount(pattern.columns).max())
 
 
+def test_the_threads_of_torch_are_as_before() -> None:
+    """Products of elements run in one."""
+    import torch
+
+    before = torch.get_num_threads()
+    found = Function("x**2").jacobian({"x": np.ones(30_000)}, sparse=True, check=False)
+    assert found.sparsity.products == 1
+    assert torch.get_num_threads() == before
+
+
 # -- planted errors
 
 
