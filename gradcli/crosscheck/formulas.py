@@ -160,20 +160,15 @@ def confirmed(
             continue
         confirmation = found.confirmations[block] = confirm(point, derivative, evidence, derived.directions, most)
         if confirmation.holds:
-            found.shown[block] = formula_at(point, program, derivative, confirmation.note)
+            sides = (point.shape_of(name) if name else point.shape for name in (derivative.first, derivative.variable))
+            structure = structure_of(derivative, *sides) if derivative.of in ("jacobian", "hessian") else ""
+            found.shown[block] = formula(derivative, program, confirmation.note, structure)
             found.derivatives[block] = derivative
         elif reason := confirmation.refuted:
             found.refuted[block], found.omitted[block] = reason, f"it disagrees with the reference: {reason}"
         else:
             found.omitted[block] = "it could not be confirmed here"
     return found
-
-
-def formula_at(point: FunctionAtPoint, program: Program, derivative: Derivative, note: str = "") -> Formula:
-    """Write a formula that holds, with the structure that its matrix has at the shapes of a point."""
-    sides = (point.shape_of(name) if name else point.shape for name in (derivative.first, derivative.variable))
-    structure = structure_of(derivative, *sides) if derivative.of in ("jacobian", "hessian") else ""
-    return formula(derivative, program, note, structure)
 
 
 RANDOM_POINTS = 3

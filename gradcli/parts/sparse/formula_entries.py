@@ -17,7 +17,7 @@ import sympy
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import TOLERANCE, Block, Evidence
 from gradcli.crosscheck.confirming import confirm, has_cases_at, place_of
-from gradcli.crosscheck.formulas import Derived, Formulas, formula_at, with_refuted
+from gradcli.crosscheck.formulas import Derived, Formulas, with_refuted
 from gradcli.crosscheck.point import FunctionAtPoint, unravel
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import array_of
@@ -26,10 +26,10 @@ from gradcli.parts.sparse.expression_values import NoValuesError, values_at
 from gradcli.parts.sparse.formula_pattern import places_of
 from gradcli.parts.sparse.pattern import SparsityPattern
 from gradcli.reference.deadline import OverTimeError, part_limit
-from gradcli.results import Check
-from gradcli.symbolic.derivative import Derivative
+from gradcli.results import Check, Formula
+from gradcli.symbolic.derivative import Derivative, structure_of
 from gradcli.symbolic.element import constant_symbol
-from gradcli.symbolic.printing import with_names
+from gradcli.symbolic.printing import formula, with_names
 
 SECONDS = 5.0
 """Seconds of processor time for all formulas."""
@@ -91,7 +91,7 @@ def compare_formulas(
     """
     refuted: dict[Block, str] = {}
     whole = set[Block]()
-    right: dict[Block, Derivative] = {}
+    right: dict[Block, _FormulaComparison] = {}
     is_proved = check is not None and check.verdict == "agree" and check.proven
     with suppress(OverTimeError), part_limit(SECONDS + PER_MILLION * numbers.pattern.count / 1e6):
         for block, derivative in derived.blocks.items():
@@ -102,7 +102,7 @@ def compare_formulas(
                 comparison = _FormulaComparison(numbers, derivative, decide)
                 if not is_shown:
                     if comparison.holds_everywhere():
-                        right[block] = derivative
+                        right[block] = comparison
                     continue
                 reason = comparison.refuted()
                 whole.add(block)
@@ -113,10 +113,10 @@ def compare_formulas(
         for block, one in formulas.shown.items()
         if block not in refuted
     }
-    shown |= with_names({block: formula_at(numbers.point, program, one) for block, one in right.items()}, program)
+    shown |= with_names({block: one.text(program) for block, one in right.items()}, program)
     known = {block: reason for block, reason in formulas.omitted.items() if block not in right}
     omitted = known | {block: f"it disagrees with the reference: {reason}" for block, reason in refuted.items()}
-    derivatives = formulas.derivatives | right
+    derivatives = formulas.derivatives | {block: one.derivative for block, one in right.items()}
     formulas = replace(
         formulas, shown=shown, omitted=omitted, refuted=formulas.refuted | refuted, derivatives=derivatives
     )
@@ -159,6 +159,10 @@ class _FormulaComparison:
         given, values = self.numbers.values[self.places], self._values(self.rows, self.columns)
         near = abs(values - given) <= TOLERANCE[self.numbers.dtype].rtol * abs(given)
         return bool(near.all() and given.any()) and not self._off_pattern()
+
+    def text(self, program: Program) -> Formula:
+        """Write the formula, with the structure that the matrix has at these shapes."""
+        return formula(self.derivative, program, "", structure_of(self.derivative, self.outside, self.inside))
 
     def _off_pattern(self) -> str:
         """Look for an entry of the formula that is not in the pattern."""

@@ -35,7 +35,7 @@ from gradcli.option_words import option
 from gradcli.parts.sparse.colouring import ManyColoursError
 from gradcli.parts.sparse.formula_entries import SparseNumbers, compare_formulas
 from gradcli.parts.sparse.grouped_products import Axis, ProductGuard, ProductPlan, TorchProducts, guard, plan, values_of
-from gradcli.parts.sparse.memory import kept_memory, threads_for
+from gradcli.parts.sparse.kept_memory import kept_memory, threads_for
 from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
 from gradcli.parts.sparse.pattern_bounds import SparseSubject
 from gradcli.parts.sparse.pattern_judge import enclosed, judged
