@@ -192,6 +192,8 @@ class ParsedText:
         of_numbers = next((name for name in self.OF_NUMBERS if name in given), "")
         if of_numbers and "shape" in given:
             hint = f"leave out {option('shape')} for numbers, and the other for a formula"
+            if of_numbers == "pattern":
+                hint = f"a pattern is that of any values: {option('at', 'x=zeros(1000)')} in place of the shape"
             other = option("in" if of_numbers == "box" else of_numbers)
             raise UsageError(f"{option('shape')} and {other} exclude each other", hint=hint)
         has_forms = hasattr(self, "closed_form")  # which a part gives

@@ -370,6 +370,12 @@ def _added_up(x: Array, places: npt.NDArray[np.intp], size: int) -> Array:
     if len(places) > 1:
         wide = np.broadcast_to(x, (len(places), *x.shape[1:]))
         return np.concatenate([_added_up(wide[n : n + 1], own[None], size) for n, own in enumerate(places)])
+    if x.dtype == np.float64:  # one after the other, in the order that they come in
+        points, before, _, after = x.shape
+        blocks = points * before
+        own = places[0] if blocks == after == 1 else _of_blocks(places[0], blocks, size, after)
+        sums = np.bincount(own, x.ravel(), blocks * size * after).astype(np.float64, copy=False)
+        return sums.reshape(points, before, size, after)
     order = np.argsort(places[0], kind="stable")
     ordered = places[0][order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
@@ -377,6 +383,12 @@ def _added_up(x: Array, places: npt.NDArray[np.intp], size: int) -> Array:
     if len(starts):
         found[:, :, ordered[starts]] = np.add.reduceat(x[:, :, order], starts, axis=2)
     return np.asarray(found)
+
+
+def _of_blocks(places: npt.NDArray[np.intp], before: int, size: int, after: int) -> npt.NDArray[np.intp]:
+    """Return the flat places of elements of shape (before, positions, after) in an array (before, size, after)."""
+    found = (np.arange(before)[:, None] * size + places)[:, :, None] * after + np.arange(after)
+    return found.reshape(-1)
 
 
 def _reduced(call: Call, a: Bounds, inside: Shape, shape: Shape) -> Bounds:

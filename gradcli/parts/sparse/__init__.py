@@ -1,6 +1,7 @@
 """Jacobians and Hessians by the entries that are not 0 by structure: a million rows in a few products.
 
 sparse                           from a question to its answer
+kept_memory                      memory that stays while a large matrix is computed
 pattern                          index sets of the inputs, forward through the Program
 colouring                        groups of rows or columns of which no two have an entry in common
 grouped_products                 which products have all entries, and torch's numbers for them

@@ -38,6 +38,9 @@ WINDOW = 16
 FEW = 20
 """Vertices for each one that may clash in a period, and be coloured anew."""
 
+DRAWN = 500
+"""Hyperedges that a period is tried on besides the window."""
+
 MOST_WORDS = 512
 """Most words of 64 colours."""
 
@@ -119,15 +122,31 @@ def _by_period(vertices: Numbers, edges: Numbers, shape: Shape, least: int) -> n
     inside, (_, hyper) = vertices[near], np.unique(edges[near], return_inverse=True)
     top = int(hyper.max(initial=0)) + 1
     where = np.unravel_index(inside, shape)
+    others, other_hyper, count = _drawn(vertices, edges)
+    elsewhere = np.unravel_index(others, shape)
     for period, steps in _periods(len(dims), least):
         colour = sum(step * where[d] for step, d in zip(steps, dims, strict=True)) % period
         if np.bincount(hyper * period + colour, minlength=top * period).max(initial=0) > 1:
             continue
+        colour = sum(step * elsewhere[d] for step, d in zip(steps, dims, strict=True)) % period
+        several = np.bincount(other_hyper * period + colour, minlength=count * period).reshape(count, period) > 1
+        if np.count_nonzero(several.any(axis=1)) > max(2, 4 * count // FEW):
+            continue  # as in most periods of a pattern without one, whose window has hardly an edge
         found = _spread(shape, dims, steps, period)
         bad = clashing(vertices, edges, found, int(edges.max()) + 1)
         if np.count_nonzero(bad) <= max(FEW, len(bad) // FEW):
             return found
     return None
+
+
+def _drawn(vertices: Numbers, edges: Numbers) -> tuple[Numbers, Numbers, int]:
+    """Draw some hyperedges: their vertices, the number of the hyperedge of each, and how many they are."""
+    top = int(edges.max()) + 1
+    chosen = np.unique(np.random.default_rng(0).integers(0, top, DRAWN))
+    number = np.full(top, -1, np.int32)
+    number[chosen] = np.arange(len(chosen))
+    own = np.flatnonzero(number[edges] >= 0)
+    return vertices[own], number[edges[own]], len(chosen)
 
 
 def _periods(dimensions: int, least: int) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -175,9 +194,9 @@ def _greedy(
         ManyColoursError: There are too many.
     """
     colours = np.where(is_open, -1, colours).astype(np.int32)
-    order = np.argsort(vertices, kind="stable")
-    vertex, edge = vertices[order], edges[order]
     rank = np.random.default_rng(0).permutation(len(colours)) if is_open.all() else np.arange(len(colours))
+    order = np.argsort(-rank[vertices], kind="stable")  # the first in rank are the last here
+    vertex, edge = vertices[order], edges[order]
     taken = np.zeros((edge_count, int(colours.max(initial=0)) // _BITS + 1), np.uint64)
     _mark(taken, edge, colours[vertex])
     keep = is_open[vertex]
@@ -193,12 +212,14 @@ def _greedy(
             taken = np.concatenate([taken, np.zeros((edge_count, most // _BITS + 1 - taken.shape[1]), np.uint64)], 1)
         counts = np.diff(np.append(starts, len(vertex)))
         choice = np.repeat(free, counts)
-        # Of the vertices that take one colour in one hyperedge, the one of the lowest rank keeps it.
-        by = np.lexsort((rank[vertex], choice, edge))
-        first = np.ones(len(by), dtype=bool)
-        first[1:] = (edge[by][1:] != edge[by][:-1]) | (choice[by][1:] != choice[by][:-1])
+        # Of the vertices that take one colour in one hyperedge the first in rank keeps it, which is written last.
+        key = edge.astype(np.int64) * (most + 1) + choice
+        if edge_count * (most + 1) > max(_CHUNK, 8 * len(key)):
+            key = np.unique(key, return_inverse=True)[1]
+        winner = np.empty(int(key.max()) + 1, vertex.dtype)
+        winner[key] = vertex
         lost = np.zeros(len(colours), dtype=bool)
-        lost[vertex[by[~first]]] = True
+        lost[vertex[winner[key] != vertex]] = True
         kept = ~lost[own]
         colours[own[kept]] = free[kept]
         won = ~lost[vertex]

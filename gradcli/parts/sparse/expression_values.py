@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -85,18 +86,21 @@ def values_at(expression: Expr, at: Mapping[sympy.Symbol, Array], env: Environme
     """
     count = len(next(iter(at.values()))) if at else 1
     found = np.empty(count)
-    for part in _parts(expression, count):
+    sorted_terms: dict[sympy.Sum, SortedTerms] = {}
+    for part in _parts(expression, count, frozenset(at)):
         require_time()
         inside = {**env, **{index: places[part] for index, places in at.items()}}
         with np.errstate(all="ignore"):
-            found[part] = _value(expression, inside, {}, found[part].size)
+            found[part] = _Evaluation(inside, found[part].size, sorted_terms).value(expression)
     return found
 
 
-def _parts(expression: Expr, count: int) -> Iterator[slice]:
+def _parts(expression: Expr, count: int, indices: frozenset[sympy.Symbol]) -> Iterator[slice]:
     """Yield ranges of entries, fewer at once where each sums many terms."""
     step = AT_ONCE
     for total in expression.atoms(sympy.Sum):
+        if keyed_sum(total, indices) is not None:
+            continue
         lengths = [last - first + 1 for _, first, last in total.limits]
         length = math.prod(int(one) if one.is_Integer else 2**10 for one in lengths)
         step = min(step, max(1, LONGEST // max(1, length)))
@@ -104,53 +108,207 @@ def _parts(expression: Expr, count: int) -> Iterator[slice]:
         yield slice(first, first + step)
 
 
-def _value(one: Expr, env: Environment, known: dict[Expr, Value], count: int) -> Value:
-    """Evaluate an expression, each part of it once."""
-    if one not in known:
-        known[one] = _computed(one, env, known, count)
-    return known[one]
+class _Evaluation:
+    """Values of expressions at some entries, each part of an expression once.
+
+    Args:
+        env: The arrays of the variables, the sizes, and the indices, which have a place for each entry.
+        count: The number of entries.
+        sorted_terms: The terms of sums over positions, which are sorted once for all entries.
+    """
+
+    def __init__(self, env: Environment, count: int, sorted_terms: dict[sympy.Sum, SortedTerms]) -> None:
+        self.env, self.count, self.sorted_terms = env, count, sorted_terms
+        self.known: dict[Expr, Value] = {}
+
+    def value(self, one: Expr) -> Value:
+        """Evaluate an expression."""
+        if one not in self.known:
+            self.known[one] = self._computed(one)
+        return self.known[one]
+
+    def _inner(self, env: Environment, count: int) -> _Evaluation:
+        return _Evaluation(env, count, self.sorted_terms)
+
+    def _computed(self, one: Expr) -> Value:
+        inside = self.value
+        match one:
+            case sympy.Integer():
+                return int(one)
+            case sympy.Symbol():
+                if one not in self.env:
+                    raise NoValuesError(str(one))
+                return self.env[one]
+            case _ if one in (sympy.true, sympy.false):
+                return bool(one)
+            case sympy.Number() | sympy.NumberSymbol():
+                return float(one)
+            case sympy.Indexed():
+                return _element(self.env[one.base.label], [inside(index) for index in one.indices])
+            case sympy.Add():
+                return reduce(lambda a, b: a + b, map(inside, one.args))
+            case sympy.Mul():
+                return reduce(lambda a, b: a * b, map(inside, one.args))
+            case sympy.Pow():
+                return _power(inside(one.base), one.exp, inside(one.exp))
+            case Piecewise():
+                return _by_cases(one, inside)
+            case Relational():
+                return _RELATIONS[type(one)](inside(one.lhs), inside(one.rhs))
+            case sympy.And():
+                return reduce(np.logical_and, map(inside, one.args))
+            case sympy.Or():
+                return reduce(np.logical_or, map(inside, one.args))
+            case sympy.Not():
+                return np.logical_not(inside(one.args[0]))
+            case quotient():
+                return inside(one.args[0]) // inside(one.args[1])
+            case KroneckerDelta():
+                return np.equal(inside(one.args[0]), inside(one.args[1]))
+            case sympy.Sum():
+                keyed = keyed_sum(one, self._by_entry)
+                return self._summed(one) if keyed is None else self._summed_at_places(one, keyed)
+        return _called(one, inside)
+
+    @property
+    def _by_entry(self) -> frozenset[sympy.Symbol]:
+        """Indices, which have a place for each entry; an array of a variable has as many elements by chance."""
+        count = self.count
+        return frozenset(s for s, v in self.env.items() if s.is_integer and np.ndim(v) == 1 and len(v) == count)
+
+    def _summed(self, one: sympy.Sum) -> Value:
+        """Add up the terms of each entry, whose ends may depend on the entry."""
+        entry: npt.NDArray[np.int64] = np.arange(self.count)
+        inner = self
+        for index, first, last in reversed(one.limits):
+            low, high = (np.broadcast_to(inner.value(end), len(entry)) for end in (first, last))
+            width = np.maximum(0, high - low + 1)
+            inner, place, indices = inner._at_terms(width, low)
+            inner = inner._inner({**inner.env, index: indices}, len(place))
+            entry = entry[place]
+        terms = np.broadcast_to(inner.value(one.function), len(entry))
+        return np.bincount(entry, terms, self.count)
+
+    def _at_terms(
+        self, width: npt.NDArray[np.int64], low: npt.NDArray[np.int64]
+    ) -> tuple[_Evaluation, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """List so many terms of each entry, from a number on: an evaluation at them, their entries and numbers.
+
+        Raises:
+            NoValuesError: They are too many.
+        """
+        total = int(width.sum())
+        if total > 4 * LONGEST:
+            raise NoValuesError("Sum")
+        place = np.repeat(np.arange(self.count), width)
+        starts = np.cumsum(width) - width
+        numbers = np.arange(total) - starts[place] + low[place]
+        by_entry = self._by_entry
+        env = {s: value[place] if s in by_entry else value for s, value in self.env.items()}
+        return self._inner(env, total), place, numbers
+
+    def _summed_at_places(self, one: sympy.Sum, keyed: KeyedSum) -> Value:
+        """Add up the terms of each entry that have its places; those are next to each other once terms are sorted."""
+        if one not in self.sorted_terms:
+            self.sorted_terms[one] = self._sorted(keyed)
+        terms = self.sorted_terms[one]
+        key, is_there = np.zeros(self.count, np.int64), np.ones(self.count, dtype=bool)
+        for (side, _), least, size in zip(keyed.deltas, terms.least, terms.sizes, strict=True):
+            place = np.broadcast_to(self.value(side), self.count).astype(np.int64) - least
+            is_there &= (place >= 0) & (place < size)
+            key = key * size + place
+        begin = np.searchsorted(terms.keys, key, "left")
+        width = np.where(is_there, np.searchsorted(terms.keys, key, "right") - begin, 0)
+        inner, place, numbers = self._at_terms(width, begin)
+        inner = self._inner({**inner.env, keyed.index: terms.order[numbers]}, len(place))
+        return np.bincount(place, np.broadcast_to(inner.value(keyed.rest), len(place)), self.count)
+
+    def _sorted(self, keyed: KeyedSum) -> SortedTerms:
+        """Sort the terms of a sum by their places."""
+        first, last = (int(self.value(end)) for end in (keyed.first, keyed.last))
+        by_entry, index = self._by_entry, np.arange(first, last + 1)
+        env = {s: value for s, value in self.env.items() if s not in by_entry}
+        inner = self._inner({**env, keyed.index: index}, len(index))
+        key, sizes, leasts = np.zeros(len(index), np.int64), list[int](), list[int]()
+        for _, side in keyed.deltas:
+            place = np.broadcast_to(inner.value(side), len(index)).astype(np.int64)
+            leasts.append(int(place.min(initial=0)))
+            sizes.append(int(place.max(initial=0)) - leasts[-1] + 1)
+            key = key * sizes[-1] + place - leasts[-1]
+        if math.prod(sizes) >= 2**62:
+            raise NoValuesError("Sum")
+        order = np.argsort(key, kind="stable")
+        return SortedTerms(index[order], key[order], tuple(leasts), tuple(sizes))
 
 
-def _computed(one: Expr, env: Environment, known: dict[Expr, Value], count: int) -> Value:
-    def inside(part: Expr) -> Value:
-        return _value(part, env, known, count)
+# -- sums over positions
 
-    match one:
-        case sympy.Integer():
-            return int(one)
-        case sympy.Symbol():
-            if one not in env:
-                raise NoValuesError(str(one))
-            return env[one]
-        case _ if one in (sympy.true, sympy.false):
-            return bool(one)
-        case sympy.Number() | sympy.NumberSymbol():
-            return float(one)
-        case sympy.Indexed():
-            return _element(env[one.base.label], [inside(index) for index in one.indices])
-        case sympy.Add():
-            return reduce(lambda a, b: a + b, map(inside, one.args))
-        case sympy.Mul():
-            return reduce(lambda a, b: a * b, map(inside, one.args))
-        case sympy.Pow():
-            return _power(inside(one.base), one.exp, inside(one.exp))
-        case Piecewise():
-            return _by_cases(one, inside)
-        case Relational():
-            return _RELATIONS[type(one)](inside(one.lhs), inside(one.rhs))
-        case sympy.And():
-            return reduce(np.logical_and, map(inside, one.args))
-        case sympy.Or():
-            return reduce(np.logical_or, map(inside, one.args))
-        case sympy.Not():
-            return np.logical_not(inside(one.args[0]))
-        case quotient():
-            return inside(one.args[0]) // inside(one.args[1])
-        case KroneckerDelta():
-            return np.equal(inside(one.args[0]), inside(one.args[1]))
-        case sympy.Sum():
-            return _summed(one, env, count)
-    return _called(one, inside)
+
+@dataclass(frozen=True)
+class KeyedSum:
+    """A sum of f(m)·δ(k, i[m])·δ(l, j[m]) over m: an entry (k, l) has those terms alone whose places are its own.
+
+    Attributes:
+        index: m.
+        first: Where it begins.
+        last: Where it ends.
+        deltas: The two sides of each delta: that of the entry, and that of the term.
+        rest: The other factors.
+    """
+
+    index: sympy.Symbol
+    first: Expr
+    last: Expr
+    deltas: tuple[tuple[Expr, Expr], ...]
+    rest: Expr
+
+
+@dataclass(frozen=True)
+class SortedTerms:
+    """Terms of a sum over positions, sorted by their places.
+
+    Attributes:
+        order: The index of each.
+        keys: Its places, as one number.
+        least: The least place on each side.
+        sizes: How many places there are on each side.
+    """
+
+    order: npt.NDArray[np.int64]
+    keys: npt.NDArray[np.int64]
+    least: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
+def keyed_sum(one: sympy.Sum, indices: frozenset[sympy.Symbol]) -> KeyedSum | None:
+    """Split a sum whose deltas say which of its terms an entry has; None of any other.
+
+    Args:
+        one: The sum.
+        indices: Those that have a place for each entry.
+
+    >>> k, m, i = *sympy.symbols("k m", integer=True), sympy.IndexedBase("i")
+    >>> keyed_sum(sympy.Sum(2 * KroneckerDelta(k, i[m]), (m, 0, 9)), frozenset([k])).deltas
+    ((k, i[m]),)
+    """
+    if len(one.limits) != 1:
+        return None
+    ((index, first, last),) = one.limits
+    if (first.free_symbols | last.free_symbols) & indices:
+        return None
+    deltas, rest = list[tuple[Expr, Expr]](), list[Expr]()
+    for factor in sympy.Mul.make_args(one.function):
+        sides = factor.args if isinstance(factor, KroneckerDelta) else ()
+        own = [side for side in sides if index in side.free_symbols and not side.free_symbols & indices]
+        others = [side for side in sides if index not in side.free_symbols]
+        if own and others:
+            deltas.append((others[0], own[0]))
+        else:
+            rest.append(factor)
+    return KeyedSum(index, first, last, tuple(deltas), sympy.Mul(*rest)) if deltas else None
+
+
+# -- parts of expressions
 
 
 def _called(one: Expr, inside: Callable[[Expr], Value]) -> Value:
@@ -184,28 +342,3 @@ def _by_cases(one: Piecewise, inside: Callable[[Expr], Value]) -> Value:
     for value, condition in reversed(one.args):
         found = inside(value) if condition == sympy.true else np.where(inside(condition), inside(value), found)
     return found
-
-
-def _summed(one: sympy.Sum, env: Environment, count: int) -> Value:
-    """Add up the terms of each entry, whose ends may depend on the entry."""
-    entry: npt.NDArray[np.int64] = np.arange(count)
-    inside: dict[sympy.Symbol, Value] = dict(env)
-    for index, first, last in reversed(one.limits):
-        low, high = (np.broadcast_to(_value(end, inside, {}, len(entry)), len(entry)) for end in (first, last))
-        width = np.maximum(0, high - low + 1)
-        total = int(width.sum())
-        if total > 4 * LONGEST:
-            raise NoValuesError("Sum")
-        place = np.repeat(np.arange(len(entry)), width)
-        starts = np.cumsum(width) - width
-        indices = np.arange(total) - starts[place] + low[place]
-        inside = {s: value[place] if _is_by_entry(s, value, len(entry)) else value for s, value in inside.items()}
-        inside[index] = indices
-        entry = entry[place]
-    terms = np.broadcast_to(_value(one.function, inside, {}, len(entry)), len(entry))
-    return np.bincount(entry, terms, count)
-
-
-def _is_by_entry(symbol: sympy.Symbol, value: Value, count: int) -> bool:
-    """Tell whether a value is that of an index, a place for each entry, and no array of a variable."""
-    return bool(symbol.is_integer) and np.ndim(value) == 1 and len(value) == count

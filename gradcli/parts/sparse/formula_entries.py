@@ -15,22 +15,27 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.arrays import Array
-from gradcli.crosscheck.compare import TOLERANCE, Evidence
+from gradcli.crosscheck.compare import TOLERANCE, Block, Evidence
 from gradcli.crosscheck.confirming import confirm, has_cases_at, place_of
 from gradcli.crosscheck.formulas import Derived, Formulas, with_refuted
 from gradcli.crosscheck.point import FunctionAtPoint, unravel
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import array_of
+from gradcli.language.program.wengert import Program
 from gradcli.parts.sparse.expression_values import NoValuesError, values_at
 from gradcli.parts.sparse.formula_pattern import places_of
 from gradcli.parts.sparse.pattern import SparsityPattern
 from gradcli.reference.deadline import OverTimeError, part_limit
-from gradcli.results import Check
-from gradcli.symbolic.derivative import Derivative
+from gradcli.results import Check, Formula
+from gradcli.symbolic.derivative import Derivative, structure_of
 from gradcli.symbolic.element import constant_symbol
+from gradcli.symbolic.printing import formula, with_names
 
 SECONDS = 5.0
 """Seconds of processor time for all formulas."""
+
+PER_MILLION = 1.0
+"""More of them for each million of entries."""
 
 FEWEST_PLACES = 1_000
 """Places of a term of a formula that are listed; of a larger pattern twice as many as it has."""
@@ -64,25 +69,42 @@ class SparseNumbers:
 
 
 def compare_formulas(
-    numbers: SparseNumbers, formulas: Formulas, derived: Derived, check: Check | None, decide: Decide
+    numbers: SparseNumbers,
+    formulas: Formulas,
+    derived: Derived,
+    program: Program,
+    check: Check | None,
+    decide: Decide,
 ) -> tuple[Formulas, Check | None]:
-    """Compare all formulas that were confirmed with the numbers; those that are refuted are taken back.
+    """Compare all formulas with the numbers: one that is refuted is taken back, and one that is everywhere right shown.
+
+    A formula that was not confirmed, as each of its entries is a sum of too many terms for balls, is confirmed by its
+    values at all entries, if the numbers there are proved.
 
     Args:
         numbers: Torch's.
         formulas: The formulas.
         derived: The same before they were confirmed.
+        program: The Program as typed, for its names.
         check: The check of the numbers, if there is one, which gets a finding for each that is refuted.
         decide: Encloses the truths of some entries.
     """
-    refuted: dict[tuple[str, str], str] = {}
-    whole = set[tuple[str, str]]()
-    with suppress(OverTimeError), part_limit(SECONDS):
-        for block, derivative in formulas.derivatives.items():
-            if block not in formulas.shown:
+    refuted: dict[Block, str] = {}
+    whole = set[Block]()
+    right: dict[Block, _FormulaComparison] = {}
+    is_proved = check is not None and check.verdict == "agree" and check.proven
+    with suppress(OverTimeError), part_limit(SECONDS + PER_MILLION * numbers.pattern.count / 1e6):
+        for block, derivative in derived.blocks.items():
+            is_shown = block in formulas.shown
+            if isinstance(derivative, str) or block in formulas.refuted or not (is_shown or is_proved):
                 continue
             with suppress(NoValuesError, NotImplementedError):
-                reason = _FormulaComparison(numbers, derivative, decide).refuted()
+                comparison = _FormulaComparison(numbers, derivative, decide)
+                if not is_shown:
+                    if comparison.holds_everywhere():
+                        right[block] = comparison
+                    continue
+                reason = comparison.refuted()
                 whole.add(block)
                 if reason:
                     refuted[block] = reason
@@ -91,8 +113,13 @@ def compare_formulas(
         for block, one in formulas.shown.items()
         if block not in refuted
     }
-    omitted = {block: f"it disagrees with the reference: {reason}" for block, reason in refuted.items()}
-    formulas = replace(formulas, shown=shown, omitted=formulas.omitted | omitted, refuted=formulas.refuted | refuted)
+    shown |= with_names({block: one.text(program) for block, one in right.items()}, program)
+    known = {block: reason for block, reason in formulas.omitted.items() if block not in right}
+    omitted = known | {block: f"it disagrees with the reference: {reason}" for block, reason in refuted.items()}
+    derivatives = formulas.derivatives | {block: one.derivative for block, one in right.items()}
+    formulas = replace(
+        formulas, shown=shown, omitted=omitted, refuted=formulas.refuted | refuted, derivatives=derivatives
+    )
     return formulas, check and with_refuted(check, refuted, derived)
 
 
@@ -122,6 +149,20 @@ class _FormulaComparison:
             NoValuesError: It cannot be evaluated here.
         """
         return self._off_pattern() or self._on_pattern()
+
+    def holds_everywhere(self) -> bool:
+        """Tell whether the formula has the number of each entry, and of some entry another one than 0.
+
+        Raises:
+            NoValuesError: It cannot be evaluated here.
+        """
+        given, values = self.numbers.values[self.places], self._values(self.rows, self.columns)
+        near = abs(values - given) <= TOLERANCE[self.numbers.dtype].rtol * abs(given)
+        return bool(near.all() and given.any()) and not self._off_pattern()
+
+    def text(self, program: Program) -> Formula:
+        """Write the formula, with the structure that the matrix has at these shapes."""
+        return formula(self.derivative, program, "", structure_of(self.derivative, self.outside, self.inside))
 
     def _off_pattern(self) -> str:
         """Look for an entry of the formula that is not in the pattern."""

@@ -3,6 +3,11 @@
 A product is vᵀJ, with v 1 in the rows of a group and 0 elsewhere, or Ju with u 1 in its columns.  Dense rows and
 columns have products of their own, and leave the others with few entries: an arrow takes three.  A Hessian is
 symmetric: its products are those of rows, and that of a dense row has its dense column too.
+
+A star colouring reads a symmetric entry from either of its two places.  Rows that have no column in common take as
+many products or fewer wherever a pattern repeats, and more in a graph without a period (asdex 0.5 in brackets): path 3
+(3), grid of two dimensions 5 (5), of three 7 (11), nine points 9 (11), band of eleven 11 (11), ring 4 (3), random graph
+of a thousand nodes with as many edges 10 (7), with twice as many 14 (10).  No kept package has one without JAX.
 """
 
 from __future__ import annotations

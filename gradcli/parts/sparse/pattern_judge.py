@@ -6,6 +6,7 @@ What is left is counted: a kink, a pole or lost digits is a finding, with exampl
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -36,7 +37,7 @@ MOST_BY_BALLS = 200
 MOST_VALUES = 50
 """The same of elements of y."""
 
-PER_MILLION = 1.0
+PER_MILLION = 2.0
 """Seconds of processor time for each million of entries, besides the usual ones."""
 
 BALLS = 4.0
@@ -255,6 +256,13 @@ def _add_shown(subject: SparseSubject, proof: PatternProof, found: _Decided) -> 
         found.places.append(place)
 
 
+def _kinds(examples: Sequence[Entry]) -> str:
+    """Count by their verdicts what balls decided of the entries that bounds leave open: examples of the others."""
+    counts = Counter("undecided" if one.verdict == "unchecked" else one.verdict for one in examples)
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    return f"; of {len(examples)} spread over the open ones, balls say: {words}" if examples else ""
+
+
 def _all_zero(subject: SparseSubject) -> PartCheck:
     """Make the part of a matrix without a pattern: all of its entries are 0, for all values."""
     entries = math.prod(subject.plan.pattern.shape)
@@ -290,6 +298,7 @@ def _part(subject: SparseSubject, proof: PatternProof, found: _Decided) -> PartC
     if left:
         notes.append(
             f"{left:,} {'entry' if left == 1 else 'entries'} could not be decided within the budget of the reference"
+            f"{_kinds(found.entries)}"
         )
     if proof.value is None and subject.gradient is None:
         notes.append("y itself was not checked")

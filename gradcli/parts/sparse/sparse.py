@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -34,6 +35,7 @@ from gradcli.option_words import option
 from gradcli.parts.sparse.colouring import ManyColoursError
 from gradcli.parts.sparse.formula_entries import SparseNumbers, compare_formulas
 from gradcli.parts.sparse.grouped_products import Axis, ProductGuard, ProductPlan, TorchProducts, guard, plan, values_of
+from gradcli.parts.sparse.kept_memory import kept_memory, threads_for
 from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
 from gradcli.parts.sparse.pattern_bounds import SparseSubject
 from gradcli.parts.sparse.pattern_judge import enclosed, judged
@@ -68,6 +70,9 @@ BYTES = 2**33
 
 SPARSE = 0.05
 """Part of all entries up to which a large matrix is sparse of itself."""
+
+MANY_ELEMENTS = 50_000
+"""Elements of y and of the variables from which on memory stays with the process until the answer is there."""
 
 NEARLY_ALL = 0.5
 """Part of the products without a pattern from which on grouping gains little."""
@@ -120,6 +125,17 @@ def answered(kind: type[Judged], question: Question, *, is_asked: bool, is_patte
             raise InputError("a matrix without entries has no pattern", hint=f"leave out {option('sparse')}")
         return None
     trial.end()
+    with kept_memory() if _elements(question) > MANY_ELEMENTS else nullcontext():
+        return _answered(kind, question, is_asked=is_asked, is_pattern=is_pattern)
+
+
+def _elements(question: Question) -> int:
+    """Count the elements of y and of the variables."""
+    return math.prod(question.shape) + sum(question.arrays[name].size for name in question.wrt)
+
+
+def _answered(kind: type[Judged], question: Question, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+    """Find the pattern, and then what is asked for; see `answered`."""
     try:
         structure = _structure(kind, question, is_asked=is_asked)
     except (OverBudgetError, MemoryError):
@@ -136,7 +152,8 @@ def answered(kind: type[Judged], question: Question, *, is_asked: bool, is_patte
         reason = "only the pattern was asked for"
         names = [(a, b) for a in (question.wrt if structure.is_second else ("",)) for b in question.wrt]
         return _answer(structure, None, None, Formulas(omitted=dict.fromkeys(names, reason)), None, ())
-    return _with_numbers(structure)
+    with threads_for(question.program):
+        return _with_numbers(structure)
 
 
 def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _StructuredQuestion:
@@ -185,7 +202,7 @@ def _with_numbers(structure: _StructuredQuestion) -> Judged:
     sizes = [question.arrays[name].size for name in question.wrt]
     columns = {n: (sum(sizes[:k]), sizes[k]) for k, n in enumerate(question.wrt)}
     numbers = SparseNumbers(question.point, pattern, values, columns, structure.is_second, question.dtype)
-    formulas, check = compare_formulas(numbers, formulas, derived, check, partial(enclosed, subject))
+    formulas, check = compare_formulas(numbers, formulas, derived, question.program, check, partial(enclosed, subject))
     warnings = [_nearly_all(structure, chosen)] if len(chosen.products) > NEARLY_ALL * chosen.usual > FEW else []
     return _answer(structure, chosen, values, formulas, check, warnings, tensors)
 

@@ -103,6 +103,17 @@ def test_one_element_that_is_singular_is_found(text: str) -> None:
     assert found.check.findings_count == 0 if text == "x - x" else found.check.findings_count > 0
 
 
+def test_many_kinks_and_poles_are_counted_by_kind() -> None:
+    """Balls look at two hundred of the open entries; no finding is made of each of the others."""
+    x = np.linspace(-1, 1, 2001)
+    x[500:1500] = 0
+    for text, words in {"relu(x)": "balls say: 200 kink", "where(x < 0, x, 1/x)": "balls say: 200 undefined"}.items():
+        found = Function(text).jacobian({"x": x}, sparse=True, check=True)
+        assert found.check is not None
+        assert len(found.check.findings) <= 10
+        assert any(words in note for note in found.check.notes), found.check.notes
+
+
 def test_coefficients_that_cancel_are_proved() -> None:
     """3 - 4·x is nearly 0, and y is exactly 0, where bounds of float64 leave open what balls decide."""
     x = np.full(400, 0.75)
@@ -309,3 +320,48 @@ def test_a_graph_of_many_edges() -> None:
     assert abs(found.hessian["x"]["x"] - ring.tocsr()).max() == 0
     assert found.check is not None
     assert found.check.proven
+
+
+EDGES = {
+    "d = w*(x[i] - x[j]); (0*x).index_add(0, i, d).index_add(0, j, -d)": "jacobian",
+    "(0*x).index_add(0, i, w*x[j]**2)": "jacobian",
+    "x**2 + (0*x).index_add(0, i, w*sin(x[i] - x[j]))": "jacobian",
+    "sum(w*(x[i] - x[j])**4)": "hessian",
+}
+"""Functions of a graph that is given by its edges, which balls are too slow to confirm the formulas of."""
+
+
+@pytest.mark.parametrize("text", EDGES)
+def test_formulas_with_sums_over_edges_are_compared_at_all_entries(text: str) -> None:
+    """Each entry has few of the terms, which stand together once they are sorted by the places that they are at."""
+    draw, nodes, edges = np.random.default_rng(0), 1500, 3000
+    at: dict[str, Any] = {"x": draw.uniform(0.5, 1.5, nodes), "w": draw.uniform(0.5, 1.5, edges)}
+    at |= {name: draw.integers(0, nodes, edges) for name in "ij"}
+    found = getattr(Function(text), EDGES[text])(at, wrt=["x"], sparse=True)
+    assert found.check.proven
+    formula = found.symbolic["x"] if EDGES[text] == "jacobian" else found.symbolic["x"]["x"]
+    assert "KroneckerDelta" in formula.text
+    assert formula.note == ""
+
+
+def test_a_wrong_formula_over_edges_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is wrong in one of three thousand terms, where balls confirm none."""
+    derive = sparse._derived
+    draw, nodes, edges = np.random.default_rng(0), 1500, 3000
+    at: dict[str, Any] = {"x": draw.uniform(0.5, 1.5, nodes), "w": draw.uniform(0.5, 1.5, edges)}
+    at |= {name: draw.integers(0, nodes, edges) for name in "ij"}
+
+    def changed(structure: Any) -> Derived:
+        found = derive(structure)
+        derivative = found.blocks["", "x"]
+        assert not isinstance(derivative, str)
+        ((case, expression),) = derivative.cases
+        row = derivative.rows[0]
+        more = sympy.Piecewise((1, sympy.Eq(row, 777)), (0, True)) * sympy.KroneckerDelta(row, derivative.columns[0])
+        object.__setattr__(derivative, "cases", ((case, expression + more),))
+        return found
+
+    monkeypatch.setattr(sparse, "_derived", changed)
+    found = Function(next(iter(EDGES))).jacobian(at, wrt=["x"], sparse=True)
+    assert isinstance(found, SparseJacobian)
+    assert found.symbolic == {}

@@ -120,6 +120,28 @@ def test_each_entry_is_read_from_one_product() -> None:
             assert (pattern.rows[one.entries][is_mirrored] == one.places[is_mirrored]).all()
 
 
+def test_a_graph_without_a_period_is_coloured_greedily() -> None:
+    """Its window has hardly an edge, so that most periods seem to hold there."""
+    draw, n = np.random.default_rng(0), 3000
+    i = draw.integers(0, n, 2 * n)
+    j = (i + draw.integers(1, n, 2 * n)) % n
+    key = np.unique(np.concatenate([i * n + j, j * n + i, np.arange(n) * (n + 1)]))
+    pattern = SparsityPattern((key // n).astype(np.int32), (key % n).astype(np.int32), (n, n))
+    found = coloured(pattern.rows, pattern.columns, (n,), n)
+    _require_apart(pattern, found)
+    assert found.count <= 1.5 * int(np.bincount(pattern.columns).max())
+
+
+def test_the_threads_of_torch_are_as_before() -> None:
+    """Products of elements run in one."""
+    import torch
+
+    before = torch.get_num_threads()
+    found = Function("x**2").jacobian({"x": np.ones(30_000)}, sparse=True, check=False)
+    assert found.sparsity.products == 1
+    assert torch.get_num_threads() == before
+
+
 # -- planted errors
 
 

@@ -94,6 +94,7 @@ def test_what_is_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch, fold
         ("jacobian", "cumsum(x,0)", "--at", "ones(20000)", "--sparse"): "is not sparse",
         ("jacobian", "x[1:]*y", "--at", "x=1,2", "--at", "y=1", "--sparse", "-o", "J.npy"): "not one array",
         (*DIFFERENCE, "--shape", "n", "--sparse"): "exclude each other",
+        (*DIFFERENCE, "--shape", "9", "--pattern"): "--at x=zeros(1000)",
         ("hessian", "x**2", "--at", "1,2", "--sparse"): "one element",
     }
     for line, words in refused.items():
