@@ -25,7 +25,7 @@ OWN = [op for op in ops.TABLE.values() if not op.is_defined_by_torch]
 
 
 @pytest.mark.parametrize("op", part(OWN, 2, of=8), ids=lambda op: op.name)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op) -> None:
     """At the point of the example of an operation."""
     text, at = op.worked_example

@@ -75,6 +75,7 @@ def test_a_derivative_is_a_plain_function_too(name: str) -> None:
 
 @pytest.mark.part("closed_forms", "paste", "running")
 @pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.one_in(2)
 def test_a_derivative_at_no_point_is_its_formula(name: str) -> None:
     """As in the shell; a text that has values, and a direction, ask for numbers."""
     formula = gradcli.Function("sum(a*x**3)").closed_form(name, wrt=["x"])

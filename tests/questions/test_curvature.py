@@ -59,6 +59,7 @@ def _agrees(check: Check | None) -> bool:
 
 
 @pytest.mark.parametrize(("text", "at", "blocks"), HESSIANS, ids=[text for text, _, _ in HESSIANS])
+@pytest.mark.one_in(2)
 def test_a_hessian_is_the_hand_derived_one(text: str, at: dict[str, Any], blocks: dict[tuple[str, str], Any]) -> None:
     """Numbers, shapes and symmetry."""
     answer = Function(text).hessian(at)

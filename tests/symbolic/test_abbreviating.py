@@ -68,7 +68,7 @@ def test_a_formula_does_not_hang_on_what_was_asked_before() -> None:
 
 @pytest.mark.part("closed_forms")
 @pytest.mark.parametrize(("command", "text", "formulas", "where"), BRIEF, ids=[f"{c} {t}" for c, t, _, _ in BRIEF])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_what_is_repeated_is_named_once(command: str, text: str, formulas: list[str], where: list[str]) -> None:
     answer = Function(text).closed_form(command)
     found = [*answer.products.values(), *answer.blocks.values()]

@@ -87,7 +87,7 @@ def test_most_have_a_formula_that_is_no_longer(step: int) -> None:
 
 
 @pytest.mark.parametrize("one", STRUCTURED, ids=[f"{one.function} by {one.variable}" for one in STRUCTURED])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_structure_is_used(one: Identity) -> None:
     """What holds for symmetric matrices is proved for them."""
     answer = Function(one.function).check(_values(one), claim={one.variable: one.derivative}, assume=one.assume)
@@ -97,6 +97,7 @@ def test_structure_is_used(one: Identity) -> None:
 @pytest.mark.parametrize(
     "one", part([(one,) for one in WRONG], 0, of=4), ids=[f"{one.derivative} of {one.function}" for one in WRONG]
 )
+@pytest.mark.one_in(2)
 def test_each_mistake_is_refuted(one: Identity) -> None:
     """By a counterexample; and no proof of it is found."""
     assert _status(one, one.derivative) == "refuted"

@@ -100,6 +100,7 @@ TRIED = [*part((op.worked_example for op in TABLE.values()), 8, of=96), *part(WR
 
 
 @pytest.mark.parametrize(("text", "values"), TRIED)
+@pytest.mark.one_in(2)
 def test_a_printed_formula_is_a_claim(text: str, values: Mapping[str, str]) -> None:
     """With its left-hand side, in both notations: proved, or no point speaks against it but where branches meet."""
     for subject, printed, arrays in _formulas(text, values):

@@ -50,7 +50,7 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("text", "shapes", "expected"), CLASSICS, ids=[text for text, _, _ in CLASSICS])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_the_classics(text: str, shapes: dict[str, NamedShape], expected: dict[str, str]) -> None:
     found = Function(text).closed_form("grad", shape=shapes).matrices
     assert {name: one.pretty for name, one in found.items()} == expected
@@ -70,6 +70,7 @@ OTHERS: list[tuple[str, str, dict[str, NamedShape], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("command", "text", "shapes", "expected"), OTHERS, ids=[f"{c} {t}" for c, t, _, _ in OTHERS])
+@pytest.mark.one_in(2)
 def test_other_derivatives(command: str, text: str, shapes: dict[str, NamedShape], expected: dict[str, str]) -> None:
     """Jacobians of vectors as matrices, Hessians by one vector, and the products with any v."""
     found = Function(text).closed_form(command, shape=shapes).matrices
@@ -87,6 +88,7 @@ MATHEMATICS = [
 
 
 @pytest.mark.parametrize(("text", "name", "pretty", "latex"), MATHEMATICS, ids=[text for text, *_ in MATHEMATICS])
+@pytest.mark.one_in(2)
 def test_mathematics(text: str, name: str, pretty: str, latex: str) -> None:
     """The same formula is written as people do who write mathematics."""
     found = Function(text).closed_form("grad", wrt=[name]).matrices[name]

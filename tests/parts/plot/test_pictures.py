@@ -79,6 +79,7 @@ def test_ticks_have_few_digits(ends: tuple[float, float, int]) -> None:
 
 
 @pytest.mark.parametrize(("width", "ascii_only"), in_turn([None, 40, 60, 120], False, True))
+@pytest.mark.one_in(2)
 def test_a_plot_fits_its_screen(width: int | None, ascii_only: bool) -> None:
     """In Braille or in ASCII, with ticks, a legend, and a line for each place."""
     answer = Function("tan(x)*abs(x - 1)").plot(x=(-3, 3))
@@ -200,6 +201,7 @@ ENDS: dict[str, dict[float, list[tuple[int, float, bool]]]] = {
 
 
 @pytest.mark.parametrize("text", ENDS)
+@pytest.mark.one_in(2)
 def test_an_end_is_filled_where_y_has_its_value(text: str) -> None:
     """The other one is open, and so is each limit of a derivative that does not exist."""
     found = Function(text).plot(x=(-0.8, 1.8))

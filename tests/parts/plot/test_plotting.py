@@ -84,7 +84,7 @@ def plotted(text: str, **options: Any) -> Plot:
 @pytest.mark.parametrize(
     "text", first_of_each(PLACES, lambda *text: (" in " in text[0], *sorted(kind for kind, *_ in PLACES[text[0]])[:3]))
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_the_places_of_a_function_are_marked(text: str) -> None:
     """By hand: kinks, jumps, poles, holes, ends of the domain; and nothing where the function is smooth after all."""
     found = plotted(text)
@@ -197,6 +197,7 @@ SPANS: dict[str, list[tuple[str, float, float]]] = {
 
 
 @pytest.mark.parametrize("text", part(SPANS, 0, of=3))
+@pytest.mark.one_in(2)
 def test_ranges_are_shaded(text: str) -> None:
     """Those without a value, without torch's derivative, with lost digits, and with too many places to mark."""
     found = plotted(text)
@@ -221,7 +222,7 @@ CURVATURES: dict[str, list[tuple[float, tuple[float, float]]]] = {
 
 
 @pytest.mark.parametrize("text", CURVATURES)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_jumps_of_the_second_derivative_are_marked_where_it_is_drawn(text: str) -> None:
     """And no other places are."""
     found = plotted(text, order=2)
@@ -269,6 +270,7 @@ WINDOWS = {
 
 
 @pytest.mark.parametrize("text", WINDOWS)
+@pytest.mark.one_in(2)
 def test_all_numbers_are_shown_but_those_on_the_way_to_infinity(text: str) -> None:
     """Not the peak is cut, but a pole; and no panel shows what is only rounding."""
     found = plotted(text)

@@ -249,7 +249,7 @@ _BY_X = (X.clone().requires_grad_(), Y, 2)
         (lambda x: (x**3).sum() if x[0] > 0 else x.sum(), (X,), lambda x: 3 * x**2 if x[0] > 0 else x**0, "agrees"),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_right_gradient_agrees(
     function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, status: str
 ) -> None:
@@ -274,6 +274,7 @@ def test_a_right_gradient_agrees(
         (_CUBE, (torch.ones(3),), lambda x: 3 * np.array([float(one) for one in x]), "refuted"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_wrong_gradient_is_refuted(
     function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, mistake: str
 ) -> None:
@@ -339,6 +340,7 @@ NUMPY = [
 
 
 @pytest.mark.parametrize("function", NUMPY)
+@pytest.mark.one_in(2)
 def test_functions_of_numpy_are_read(function: Callable[..., Any]) -> None:
     """Their numbers are NumPy's, and their derivatives are proved."""
     answer = gradcli.check(function, X)
@@ -449,6 +451,7 @@ def called(x, w, n): return [n*float(w[k])*float(x[k])**(n - 1) for k in range(l
         ("sum(x**3) --at 1,2 --claim own.py::fprime", 0, "claim own.py::fprime: proved"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_function_in_a_file_is_a_claim(words: str, code: int, said: str, folder: Any, gradcli: Command) -> None:
     """By its name, as the function is named."""
     (folder / "own.py").write_text(OWN)

@@ -168,6 +168,7 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, Ver
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.one_in(2)
 def test_a_verdict_is_what_the_function_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a kink, at a jump, where a value is held constant, and where it is smooth."""
     monkeypatch.setattr("gradcli.parts.running.blaming.TRIAL_SECONDS", 0.2)  # of a custom function, little is tried
@@ -194,6 +195,7 @@ KEPT = (331, 442)
 @pytest.mark.parametrize(
     "seed", [*seeds(0, 10, KEPT), *(pytest.param(n, marks=pytest.mark.thorough) for n in seeds(10, 290))]
 )
+@pytest.mark.one_in(2)
 def test_random_functions_have_the_verdict_that_they_were_built_for(seed: int) -> None:
     """Masks, casts, indices, branches, changes in place and values held constant; in float32 digits may be lost."""
     built = build(seed)
@@ -384,6 +386,7 @@ PLANTED: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("mistake", PLANTED)
+@pytest.mark.one_in(2)
 def test_mistakes_of_the_recorder_blame_nobody(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The recording has the value of the function at the point alone; torch's gradient is right all the same."""
     y = torch.tensor([1.0, 1.0, 1.0], dtype=torch.float64)

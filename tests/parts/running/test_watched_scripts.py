@@ -62,7 +62,7 @@ PLANTED_NANS = {
         for name, row in PLANTED_NANS.items()
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_nan_is_named(text: str, said: str, folder: Path, gradcli: Command) -> None:
     """By the line that makes it, or by the tensor that holds it."""
     Path("own.py").write_text(text)
@@ -190,6 +190,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("text", "code", "said"), LINES, ids=range(len(LINES)))
+@pytest.mark.one_in(2)
 def test_the_line_of_a_pass(text: str, code: int, said: str, folder: Path, gradcli: Command) -> None:
     """Its norm, its leaves, its v, its sign, and what torch refuses with the line and the mend."""
     Path("own.py").write_text(text)
