@@ -36,7 +36,7 @@ Command = Callable[..., Run]
 
 settings.register_profile("thorough", max_examples=100)
 settings.register_profile("anew", max_examples=10)
-settings.register_profile("usual", derandomize=True, max_examples=10)
+settings.register_profile("usual", derandomize=True, max_examples=6)
 
 DRAWS = os.environ.get("GRADCLI_SEED", "")
 """What a run draws, if not the same as ever: `anew`, or the number that such a run printed at its end."""

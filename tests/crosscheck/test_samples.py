@@ -163,6 +163,7 @@ def test_what_is_left_of_many_is_said() -> None:
         ("hessian", "sum(relu(x)**2)", (-1, 1), 61, 30),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_kink_among_many_elements_is_found(
     command: str, text: str, ends: tuple[float, float], size: int, place: int
 ) -> None:

@@ -32,6 +32,7 @@ REWRITTEN = [
 
 
 @pytest.mark.parametrize(("expression", "count", "rewritten"), REWRITTEN)
+@pytest.mark.one_in(2)
 def test_a_large_jacobian_has_a_rewrite_too(expression: str, count: int, rewritten: str) -> None:
     """Of more entries than are shown beside a product; the rewritten text is tried by a product of its own."""
     found = ask("jacobian", expression, at={"x": f"linspace(-1,1,{count})"}).check

@@ -129,10 +129,12 @@ def test_a_product_that_was_likely_meant_of_matrices_is_remarked_on(text: str, w
     assert any(words in one for one in Function(text).closed_form("grad", wrt=["x" if "x" in text else "X"]).warnings)
 
 
-def test_conditions_are_said() -> None:
+@pytest.mark.parametrize(("text", "rows", "matrix"), [("logdet(X)", "n", "X"), ("logdet(X.T@X)", "m", "X.T@X")])
+@pytest.mark.one_in(2)
+def test_conditions_are_said(text: str, rows: str, matrix: str) -> None:
     """An inverse needs a matrix that has one."""
-    answer = Function("logdet(X.T@X)").closed_form("grad", shape={"X": ("m", "n")})
-    assert answer.remarks == ("formulas of whole tensors hold where X.T@X is invertible",)
+    answer = Function(text).closed_form("grad", shape={"X": (rows, "n")})
+    assert answer.remarks == (f"formulas of whole tensors hold where {matrix} is invertible",)
 
 
 def test_json_and_latex_have_them() -> None:

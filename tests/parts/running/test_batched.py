@@ -28,6 +28,7 @@ def test_right_ones_pass(function: Any, given: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize(("function", "words"), all_but(WRONG_RULES, 1), ids=[one.__name__ for one, _ in WRONG_RULES])
+@pytest.mark.one_in(2)
 def test_a_wrong_rule_is_found(function: Any, words: str) -> None:
     """By name, with its line, though nothing is wrong without vmap."""
     assert check(function.apply, X, W).modes == ()

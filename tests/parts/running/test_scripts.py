@@ -222,6 +222,7 @@ PASS_AFTER_PASS = [
 
 
 @pytest.mark.parametrize(("text", "named", "leaves"), PASS_AFTER_PASS, ids=["adversarial", "updated", "shared"])
+@pytest.mark.one_in(2)
 def test_a_pass_goes_through_what_earlier_ones_left(
     text: str, named: str, leaves: list[list[str]], gradcli: Command
 ) -> None:

@@ -213,6 +213,7 @@ def test_digits_that_a_backward_loses_are_not_blamed() -> None:
     assert not trial.fault
 
 
+@pytest.mark.thorough
 def test_each_of_several_functions_has_its_part_of_the_time() -> None:
     """One that takes long leaves time for those after it, and all together take little more than a second."""
 
@@ -351,6 +352,7 @@ def test_a_forward_that_no_line_follows_is_judged_by_its_own_slope(kind: str, hi
     ],
     ids=["root by bisection", "entmax by bisection", "root by steps", "doubled next to detach"],
 )
+@pytest.mark.one_in(2)
 def test_a_gradient_that_the_function_bears_out_passes(function: Any, x: torch.Tensor) -> None:
     """Where no line moves, or the backward is meant with what applies it, the function itself is the last judge."""
     assert check(function, x).passed
