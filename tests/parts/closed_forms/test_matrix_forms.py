@@ -41,7 +41,15 @@ CLASSICS: list[tuple[str, dict[str, NamedShape], dict[str, str]]] = [
     ("sum(relu(x))", {}, {"x": "(x > 0)"}),
     ("sum(maximum(x, y))", {}, {"x": "(x > y)", "y": "(y > x)"}),
     ("sum(where(x < 0, x**2, 0))", {}, {"x": "2*(x⊙(x < 0))"}),
-    ("norm(relu(W@x) - y)**2", {}, {"W": "2*outer((W@x > 0)⊙(relu(W@x) - y), x)", "y": "2*(y - relu(W@x))"}),
+    (
+        "norm(relu(W@x) - y)**2",
+        {},
+        {
+            "W": "2*outer((W@x > 0)⊙(relu(W@x) - y), x)",
+            "x": "2*W.T@((W@x > 0)⊙(relu(W@x) - y))",
+            "y": "2*(y - relu(W@x))",
+        },
+    ),
     ("sum(relu(A@x))", {}, {"A": "outer((A@x > 0), x)", "x": "A.T@(A@x > 0)"}),
     ("sum(clamp(x, 0, 1))", {}, {"x": "(x > 0)⊙(1 > relu(x))"}),
     ("sum(abs(A@x - b))", {}, {"A": "outer(sign(A@x - b), x)", "x": "A.T@sign(A@x - b)", "b": "-sign(A@x - b)"}),
