@@ -142,6 +142,7 @@ REFUSED = [
     (lambda: f.check(3, rtol="a"), "rtol is a number, and not 'a'", ""),
     (lambda: f.check(random=1.5, box="0..1"), "random is a whole number, and not 1.5", ""),
     (lambda: f.check(random=1, box={"x": 3}), "a range is a text or its two ends, and not 3", "(0, 1)"),
+    (lambda: f.check(box="0..1", v=np.ones(2)), "v is for points, and a box has every point", "leave it out"),
     (lambda: f.check(3, claim={"x": [2]}), "claim is a formula, and not a value of type list", "expect"),
     (lambda: f.explain(3, loss=1), "loss is a text, and not 1", ""),
     (lambda: f.closed_form(3), "of is a text, and not 3", ""),

@@ -107,7 +107,7 @@ def check(
             "v": v, "claim": claim, "expect": expect, "assume": assume, "shape": shape, "random": random, "atol": atol,
             "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
         }  # fmt: skip
-        given = tuple(name for name, one in of_points.items() if one not in (None, False))
+        given = tuple(name for name, one in of_points.items() if one is not None and one is not False)
         return _in_box(self._asked(self._starting(at, box, None), **options), box or {}, prove, rtol, allow, given)
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
