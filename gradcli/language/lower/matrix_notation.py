@@ -22,7 +22,14 @@ from gradcli.language.lower.constants import inline_text
 from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.inlining import inlined_call
 from gradcli.language.lower.lines import emit, emit_two, require_tensor
-from gradcli.language.lower.matrix_ranks import ArrayRow, RowVector, is_likely_number, rank, shapes_of
+from gradcli.language.lower.matrix_ranks import (
+    ArrayRow,
+    RowVector,
+    is_likely_number,
+    is_number_called_as_vector,
+    rank,
+    shapes_of,
+)
 from gradcli.language.lower.sizeless import EYE, ONE, Sizeless, of_sizeless, place, sizeless_of
 from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.program.wengert import Atom
@@ -57,6 +64,8 @@ def combined(context: Context, sign: str, left: Operand, right: Operand) -> Oper
     if sign == "/" and rank(context, right[0]) == 2 and not context.findings.needs_shapes:
         said = f"/ in {_excerpt(context, left, right)} divides element by element"
         context.findings.warnings.append(f"{said}; A inv(B) is the product with the inverse")
+    if sign in ELEMENTWISE:
+        context.findings.doubtful_numbers += sum(is_number_called_as_vector(context, atom) for atom, _ in (left, right))
     if op in ("add", "sub", "mul", "div", "pow"):
         return _elementwise(context, op, left, right)
     return emit_two(context, op, left, right)

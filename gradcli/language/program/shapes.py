@@ -6,6 +6,7 @@ Knows sizes only, no values.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Hashable, Iterator, Mapping
@@ -121,7 +122,7 @@ def shape_of(call: Call, operands: list[Shape]) -> Shape:
 def _shape(call: Call, operands: list[Shape]) -> Shape:
     match call.op.kind:
         case Kind.ELEMENTWISE:
-            return broadcast(operands)
+            return _elementwise(call, operands)
         case Kind.REDUCTION:
             return _reduce(operands[0], call)
         case Kind.SCAN:
@@ -143,6 +144,20 @@ def _shape(call: Call, operands: list[Shape]) -> Shape:
         case Kind.SOURCE:
             return _source(call)
     return _defined(call, operands)
+
+
+_MATRIX_PRODUCT = "the matrix product is @"
+
+
+def _elementwise(call: Call, operands: list[Shape]) -> Shape:
+    try:
+        return broadcast(operands)
+    except ShapeError as error:
+        if call.op.name == "mul" and sorted(map(len, operands)) in ([1, 2], [2, 2]):
+            with contextlib.suppress(ShapeError):
+                _matmul(*operands)
+                error.advise(f"* multiplies element by element; {_MATRIX_PRODUCT}")
+        raise
 
 
 def _defined(call: Call, operands: list[Shape]) -> Shape:
@@ -382,7 +397,7 @@ def likely_matrix_products(program: Program, shapes: Mapping[Atom, Shape]) -> It
         if name not in ("mul", "pow"):
             continue
         pair = sorted((shapes.get(a, ()) for a in operands), key=len)
-        ranks, instead = (len(pair[0]), len(pair[1])), "the matrix product is @"
+        ranks, instead = (len(pair[0]), len(pair[1])), _MATRIX_PRODUCT
         if ranks[1] != 2:
             continue
         shown = program.excerpt(line)
