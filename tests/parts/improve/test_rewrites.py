@@ -372,8 +372,7 @@ def test_sizes_in_constants_are_read_with_shapes() -> None:
         "a = x; " * 150 + "1 - cos(a)",
     ],
 )
-@pytest.mark.one_in(2)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_long_texts_take_bounded_work(text: str) -> None:
     """And no more candidates than stated."""
     with counted() as work:

@@ -155,8 +155,7 @@ CLAIMS: list[tuple[Callable[..., Tensor], tuple[Any, ...], dict[str, str], Any, 
 
 
 @pytest.mark.parametrize(("function", "given", "assume", "gradient", "became"), CLAIMS, ids=range(len(CLAIMS)))
-@pytest.mark.one_in(2)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_a_stated_gradient_is_judged_under_the_structure(
     function: Callable[..., Tensor], given: tuple[Any, ...], assume: dict[str, str], gradient: Any, became: Any
 ) -> None:
