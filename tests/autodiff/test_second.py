@@ -38,7 +38,7 @@ def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op
 
 
 @pytest.mark.parametrize("op", part(OWN, 3, of=24), ids=lambda op: op.name)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_hessian_has_the_rows_of_hu(op: ops.Op) -> None:
     """Under a square, at the point of the example of an operation."""
     text, at = op.worked_example

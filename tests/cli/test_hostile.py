@@ -105,7 +105,7 @@ BOUNDED = bounded(1_000, 400, 30)
 
 
 @pytest.mark.parametrize("number", range(len(BOUNDED)))
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_text_that_is_allowed_but_large_is_answered_or_refused(number: int, gradcli: Command) -> None:
     """Doubling programs, deep lists, towers: bounded work, and an exit code that is one of ours."""
     with counted() as work:

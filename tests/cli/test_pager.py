@@ -43,7 +43,7 @@ PAGED: list[tuple[list[str], dict[str, str], bool]] = [
 
 
 @pytest.mark.parametrize(("words", "environment", "wanted"), PAGED)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_what_comes_through_the_pager(words: list[str], environment: dict[str, str], wanted: bool) -> None:
     """Each line of it."""
     assert _is_paged(*words, **{"PAGER": MARKING, **environment}) == wanted

@@ -56,7 +56,7 @@ WRONG: list[tuple[str, str, str, Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("command", "part", "text", "at", "along", "dtype"), in_turn(WRONG, "float64", "float32"))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_wrong_numbers_are_caught_and_right_ones_are_not(
     command: str, part: str, text: str, at: Any, along: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,7 +104,7 @@ def test_wrong_numbers_are_caught_and_right_ones_are_not(
         ("sum(x*relu([x, 0]/norm([x, 0])))", 1.0, "agree", None),
     ],
 )
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_second_derivatives_have_the_verdicts_of_first_ones(text: str, at: float, verdict: str, known: Any) -> None:
     """Kinks with both sides, traps and limits with the truth, where there is nothing, and cuts without a jump."""
     check = asked("hessian", text, {"x": at})

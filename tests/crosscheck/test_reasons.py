@@ -55,7 +55,7 @@ REASONS: list[Any] = [
 
 
 @pytest.mark.parametrize(("text", "at", "verdict", "words"), REASONS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_reason_names_what_is_equal_masked_or_missing(
     text: str, at: dict[str, Any], verdict: str, words: str
 ) -> None:

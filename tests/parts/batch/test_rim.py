@@ -135,7 +135,7 @@ LARGE: list[Any] = [
 
 
 @pytest.mark.parametrize(("command", "expression", "more"), LARGE)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_large_and_empty_are_no_trouble(command: str, expression: str, more: dict[str, Any], gradcli: Command) -> None:
     """It is answered or refused, soon."""
     began = time.process_time()

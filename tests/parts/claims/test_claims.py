@@ -207,7 +207,7 @@ def _said(f: str, text: str, at: At, how: dict[str, Any], status: str, words: st
 
 
 @pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), first_of_each(SAID, _said))
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_a_claim_has_its_status_and_a_remark(
     f: str, text: str, at: At, how: dict[str, Any], status: str, words: str
 ) -> None:

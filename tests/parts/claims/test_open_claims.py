@@ -39,7 +39,7 @@ PROVED = [
 
 
 @pytest.mark.parametrize(("f", "variable", "claim", "words"), PROVED, ids=[f"{f}: {c}"[:60] for f, _, c, _ in PROVED])
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_a_true_claim_is_proved_without_values(f: str, variable: str, claim: str, words: str) -> None:
     """For the shapes that people mean, which the answer says."""
     answer = Function(f).check(claim={variable: claim})

@@ -78,7 +78,7 @@ OTHERS: list[tuple[str, str, dict[str, NamedShape], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("command", "text", "shapes", "expected"), OTHERS, ids=[f"{c} {t}" for c, t, _, _ in OTHERS])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_other_derivatives(command: str, text: str, shapes: dict[str, NamedShape], expected: dict[str, str]) -> None:
     """Jacobians of vectors as matrices, Hessians by one vector, and the products with any v."""
     found = Function(text).closed_form(command, shape=shapes).matrices

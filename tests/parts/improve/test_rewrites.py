@@ -259,7 +259,7 @@ REMOVABLE = [
 
 
 @pytest.mark.parametrize(("text", "point", "limit", "slope"), REMOVABLE)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_series_is_put_in_where_a_part_is_0_by_0(text: str, point: float, limit: float, slope: float) -> None:
     """Limits derived by hand; torch then gives them, and next to the point what balls say of the function."""
     program = parse(text)

@@ -84,7 +84,7 @@ def plotted(text: str, **options: Any) -> Plot:
 @pytest.mark.parametrize(
     "text", first_of_each(PLACES, lambda *text: (" in " in text[0], *sorted(kind for kind, *_ in PLACES[text[0]])[:3]))
 )
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_the_places_of_a_function_are_marked(text: str) -> None:
     """By hand: kinks, jumps, poles, holes, ends of the domain; and nothing where the function is smooth after all."""
     found = plotted(text)

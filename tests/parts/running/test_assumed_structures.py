@@ -103,7 +103,7 @@ MEMBERS: list[tuple[str, Tensor, Callable[[Tensor], bool], _OfTensor]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "is_member", "function"), MEMBERS, ids=[name for name, *_ in MEMBERS])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_the_function_is_called_at_members_alone(
     name: str, value: Tensor, is_member: Callable[[Tensor], bool], function: _OfTensor
 ) -> None:

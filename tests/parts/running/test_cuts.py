@@ -50,7 +50,7 @@ CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor")  # of torch, which says so itself
 @pytest.mark.parametrize("name", CUT)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_cut_is_a_finding_with_its_line_and_both_numbers(name: str) -> None:
     """gradcheck refuses it; so does a check, unless it is meant."""
     function, words = CUT[name]

@@ -249,7 +249,7 @@ _BY_X = (X.clone().requires_grad_(), Y, 2)
         (lambda x: (x**3).sum() if x[0] > 0 else x.sum(), (X,), lambda x: 3 * x**2 if x[0] > 0 else x**0, "agrees"),
     ],
 )
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_a_right_gradient_agrees(
     function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, status: str
 ) -> None:
@@ -274,7 +274,7 @@ def test_a_right_gradient_agrees(
         (_CUBE, (torch.ones(3),), lambda x: 3 * np.array([float(one) for one in x]), "refuted"),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_wrong_gradient_is_refuted(
     function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, mistake: str
 ) -> None:
@@ -362,6 +362,7 @@ def test_functions_of_numpy_are_read(function: Callable[..., Any]) -> None:
         (lambda x: x.clamp(-1, 1), lambda x: x.clamp(-1, 1)),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_backward_pass_may_be_that_of_another_function(
     function: Callable[..., Any], meant: Callable[..., Any]
 ) -> None:

@@ -65,7 +65,7 @@ def _in_dtypes() -> list[Any]:
 
 
 @pytest.mark.parametrize(("make", "draw", "is_single", "dtype"), _in_dtypes())
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_right_and_wrong_ones_are_told_apart(make: Make, draw: Draw, is_single: bool, dtype: torch.dtype) -> None:
     """By a thousandth, in either dtype; none is called proven, and the digits are said."""
     if is_single and dtype is torch.float64:
@@ -102,7 +102,7 @@ def test_a_number_that_is_zero_but_for_rounding_agrees() -> None:
 
 
 @pytest.mark.parametrize("name", MEASURED)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_the_numbers_are_those_of_torch(name: str) -> None:
     """And everything around the call is enclosed as ever."""
     require_as_run(MEASURED[name], own.X, verdict="agree")

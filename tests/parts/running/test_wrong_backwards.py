@@ -126,7 +126,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_without_haste")
 @pytest.mark.parametrize(("custom", "given"), _chosen(WRONG, FOUND))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> None:
     """By name, with the line of its backward and where it is wrong; and no test passes with it."""
     with pytest.raises(AssertionError, match="are not right") as raised:
@@ -142,7 +142,7 @@ def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> N
 @pytest.mark.parametrize(
     ("custom", "given"), _chosen(MORE_WRONG, MORE_FOUND | dict.fromkeys(NOT_FOUND, "not found"), FOUND.values())
 )
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_a_wrong_backward_is_found_in_one_of_the_variants(custom: Any, given: tuple[Any, ...]) -> None:
     """In each that hides in a layout, a shape, values, vectors, inputs or outputs; but for three that hide too well."""
     (trial,) = trials(record(custom.apply, *given).recorded())
@@ -186,7 +186,7 @@ IN_DTYPES = [
 
 
 @pytest.mark.parametrize(("custom", "given", "dtype"), IN_DTYPES)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_no_right_backward_is_blamed_in_any_variant(custom: Any, given: tuple[Any, ...], dtype: Any) -> None:
     """Whatever layout, shape, values, vectors, inputs or outputs are tried."""
     tried = trials(record(custom.apply, *(one.to(dtype) for one in given)).recorded())

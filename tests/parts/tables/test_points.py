@@ -48,7 +48,7 @@ def require_same(text: str, at: Mapping[str, Any], names: Sequence[str], dtype: 
     part((op for op in ops.TABLE.values() if op.defined_by is not Meaning.TORCH_INLINE), 1, of=16),
     ids=lambda op: op.name,
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_all_points_at_once_are_as_one_after_the_other(op: ops.Op) -> None:
     """Every variable mapped, then only the first, whose others are then leaves with a copy a point."""
     text, at = op.worked_example
