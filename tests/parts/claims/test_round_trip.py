@@ -37,7 +37,7 @@ def _formulas(text: str, values: Mapping[str, str]) -> Iterator[tuple[Subject, F
     known = {name: array.shape for name, array in arrays.items()}
     program = parse(text, given=frozenset(known), shapes=known)
     shapes = {symbol: known[str(symbol)] for symbol in program.variables}
-    for symbol in program.variables:
+    for symbol in (one for one in program.variables if str(one) in program.differentiable):
         try:
             primitive = in_primitives(program)
             derivative = differentiate(primitive, infer(primitive, shapes), symbol)
