@@ -9,6 +9,7 @@ $ gradcli WORDS || echo "exit code $?"                    which is shown here
 $ echo LINES | gradcli WORDS                              or printf '%s\\n' LINES
 
 A table, `commands/*.txt`, has one line for a command and what is expected of it, where `\\n` is the end of a line.
+Those of `NAME.nightly.txt` are for the thorough run.
 
 [NAME=VALUE] WORDS [<< STANDARD INPUT] => CODE            an exit code
 ... => CODE | WORDS                                       words of what is printed, on stdout or stderr

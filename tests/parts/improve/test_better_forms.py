@@ -171,7 +171,7 @@ HAMMING = [
 
 
 @pytest.mark.parametrize(("text", "at", "expected"), part(HAMMING, 0, of=2))
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_cancellations_of_hamming_are_mended(text: str, at: dict[str, float], expected: str) -> None:
     """Hamming's examples and problems, at a point where the typed form has lost its digits."""
     assert _found(text, **at) == expected

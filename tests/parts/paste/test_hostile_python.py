@@ -31,7 +31,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_it_is_refused_in_time(name: str) -> None:
     """By an error of ours."""
     began = time.process_time()

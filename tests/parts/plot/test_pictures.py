@@ -41,6 +41,7 @@ def _curves(svg: str) -> dict[str, list[tuple[float, float]]]:
 
 
 @pytest.mark.parametrize(("command", "name"), DRAWN)
+@pytest.mark.one_in(2)
 def test_the_pictures_of_the_guide_are_those_of_its_commands(
     command: str, name: str, gradcli: Command, folder: Path
 ) -> None:
@@ -169,6 +170,7 @@ LEGENDS = {
 
 
 @pytest.mark.parametrize(("text", "box"), all_but(LEGENDS, 0, 2, 3, 4, 5, 6, 7))
+@pytest.mark.one_in(2)
 def test_a_legend_has_words_for_all_that_is_drawn(text: str, box: str) -> None:
     """Curves, marks and ranges; names that begin with an underscore, which matplotlib leaves out, too."""
     answer = Function(text)

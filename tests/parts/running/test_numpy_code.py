@@ -120,7 +120,7 @@ AT_POINTS: dict[str, tuple[Function, Function]] = {
 
 
 @pytest.mark.parametrize("name", AT_POINTS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_what_may_depend_on_the_point_is_compared_at_points(name: str) -> None:
     """And not proved."""
     function, gradient = AT_POINTS[name]

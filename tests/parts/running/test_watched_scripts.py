@@ -102,7 +102,7 @@ PLANTED_DEAD = {
 @pytest.mark.parametrize(
     ("text", "said"), first_of_each(PLANTED_DEAD.values(), lambda text, said: said), ids=PLANTED_DEAD
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_parameters_that_are_not_trained_are_named(text: str, said: str, folder: Path, gradcli: Command) -> None:
     """At the end, and by nothing that stops the script."""
     Path("own.py").write_text(text)

@@ -317,6 +317,7 @@ HIGH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 """Ends of the interval; with the last, the recording has twice the gradient of the root, as the wrong backward."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "high", "dtype"),
     [
@@ -358,6 +359,7 @@ def test_a_gradient_that_the_function_bears_out_passes(function: Any, x: torch.T
     assert check(function, x).passed
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_hasty")
 def test_of_many_points_one_alone_is_tried_with_other_numbers() -> None:
     """The backward pass is wrong at each of 5 points, and is run some hundred times, for one of them."""

@@ -126,7 +126,7 @@ def _require_in_pattern(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", part(_TEXTS, 3, of=10))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_pattern_follows_each_operation(text: str) -> None:
     """All rows of the table, at the point that their values are compared at."""
     _require_in_pattern(text)
