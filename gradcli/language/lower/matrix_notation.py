@@ -230,7 +230,8 @@ def transposed(context: Context, operand: Operand, mark: nodes.TransposeMark) ->
     """Lower `x'`."""
     name = context.source.excerpt(operand[1])
     is_called = context.source.text.startswith("(", mark.span.stop)
-    if is_called and name in ("f", "g", "h") and name not in {*context.known.variables, *context.names.values}:
+    is_free = name not in {*context.known.variables, *context.names.values}
+    if is_called and ((name in ("f", "g", "h") and is_free) or name.endswith("'")):
         raise context.source.error(f"{name}' is a derivative, or {name} transposed", mark.span, hint=hints.ITSELF)
     return _transposed(context, operand, operand[1].to(mark.span))
 
