@@ -3,10 +3,9 @@
 conftest                         the command, in this process and as one of its own
 warm/                            processes at the price of a fork
 benchmarks/                      ratios against peers, run by hand
-command_lines                    tables of command lines, each with what must happen
+command_lines                    command lines with what they print: transcripts, such as goldens/, and tables
 of_parts                         what the folders of parts add to tests of the core
 documents                        the README and the guide, taken apart
-transcripts                      command lines and what they print, recorded in goldens/
 goldens/                         answers and errors, a file for each subject; screens, examples
 recorded                         recorded answers and pages of functions, each computed once
 truths                           hand-derived values and Jacobians

@@ -5,8 +5,8 @@ import shlex
 from pathlib import Path
 
 from gradcli import guide
-from tests import generated, row_fields
-from tests.conftest import Command, Run
+from tests import command_lines, generated, row_fields
+from tests.command_lines import CommandLine
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -15,29 +15,22 @@ DOCUMENTS = [README, *PAGES.values(), row_fields.PAGE]
 OPENING = ['pip install . && gradcli vjp "x**2" --at 1,2 --v 1,1', "pip install -e '.[dev]' && pytest"]
 """The two commands that do everything on a fresh machine; `.ci/run` executes both as they stand in the README."""
 
-EXIT = ' || echo "exit code $?"'
-"""End of a command line that shows the exit code of a failure."""
-
 
 def blocks(document: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def commands(*documents: Path) -> list[tuple[str, str]]:
-    """Every `$` line of the documents with the output below it; what stands in two places comes once."""
-    parts = [
-        part.partition("\n")
-        for document in documents
-        for block in blocks(document, "console")
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    ]
-    return list(dict.fromkeys((command, output) for command, _, output in parts if command not in OPENING))
+def commands(*documents: Path) -> list[CommandLine]:
+    """Every `$` line of the documents with the output below it."""
+    blocks_of = {document: blocks(document, "console") for document in documents}
+    found = (one for path, parts in blocks_of.items() for part in parts for one in command_lines.transcript(path, part))
+    return [one for one in found if one.line not in OPENING]
 
 
 COMMANDS = [
-    (command, output)
-    for command, output in commands(*(document for document in DOCUMENTS if document != row_fields.PAGE))
-    if "--scheduler" not in command  # for which `tests.parts.tables` starts one
+    one
+    for one in commands(*(document for document in DOCUMENTS if document != row_fields.PAGE))
+    if "--scheduler" not in one.line  # for which `tests.parts.tables` starts one
 ]
 """Commands that gradcli answers as it is, without the row that the page on rows adds."""
 
@@ -56,9 +49,10 @@ NEEDS = {
 """What shows that a command line, or its answer, needs a part which is not that of its command."""
 
 
-def parts_needed(command: str, output: str) -> tuple[str, ...]:
+def parts_needed(one: CommandLine) -> tuple[str, ...]:
     """Name the parts that a command line of a document needs, besides that of its command."""
-    return tuple(part for part, signs in NEEDS.items() if re.search(signs, f"{command}\n{output}", re.MULTILINE))
+    shown = f"{one.line}\n{one.printed}"
+    return tuple(part for part, signs in NEEDS.items() if re.search(signs, shown, re.MULTILINE))
 
 
 def command_of(line: str) -> str:
@@ -71,19 +65,6 @@ def words(document: Path) -> list[str]:
     """The code within the prose of a document."""
     prose = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"`([^`]+)`", prose)
-
-
-def run(line: str, gradcli: Command) -> Run:
-    """A command line, before which `echo` or `printf '%s\\n'` may write lines to a pipe."""
-    words, sent = shlex.split(line.removesuffix(EXIT)), None
-    if "|" in words:
-        start, end = {"echo": 1, "printf": 2}[words[0]], words.index("|")
-        sent = "".join(f"{word}\n" for word in words[start:end])
-        words = words[end + 1 :]
-    assert words[0] == "gradcli"
-    run = gradcli(*words[1:], given=sent)
-    shown = f"exit code {run.code}\n" if line.endswith(EXIT) and run.code else ""
-    return Run(run.code, f"{run.out}{shown}", run.err)
 
 
 def require_in_step(module: str, page: Path, part: str) -> None:

@@ -1,7 +1,7 @@
 """Counts of the cases that a test tries: the profile of conftest decides, and a test says only what it weighs.
 
 What many similar cases show, a few show in each run, chosen by what they go through; all do in `pytest -m thorough`.
-The mark `one_in(n)` leaves one case of n to each run, and conftest the others to the thorough one.
+The mark `one_in(n)` leaves to each run one in n of the cases that it has, and conftest the others to the thorough one.
 
 Random tests draw the same in each run, and anew with `GRADCLI_SEED=anew` or the profile `thorough`; the end of the run
 then prints the number that draws the same again.  A draw that fails is kept: its seed, which the failure shows, in the
@@ -48,6 +48,12 @@ def quarter(cases: Iterable[Any], turn: int) -> list[Any]:
 def part(cases: Iterable[Any], turn: int, of: int) -> list[Any]:
     """Leave all but each case of so many, from the one at `turn` on, to `pytest -m thorough`."""
     return [_param(case, is_plain=n % of == turn) for n, case in enumerate(cases)]
+
+
+def one_in(cases: Sequence[Any], many: int) -> list[Any]:
+    """Leave all but the first of so many cases, of those that are in each run, to `pytest -m thorough`."""
+    usual = [n for n, case in enumerate(cases) if not is_thorough(case)]
+    return [_param(case, is_plain=n in usual[::many]) for n, case in enumerate(cases)]
 
 
 def one_by_one(cases: Iterable[Any]) -> list[Any]:

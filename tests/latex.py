@@ -16,8 +16,8 @@ MATH = {
     **dict.fromkeys(_GREEK, 0),
     **dict.fromkeys("exp log sin cos tan sinh cosh tanh arcsin arccos arctan max min det".split(), 0),
     **dict.fromkeys("partial nabla infty ell cdot odot dots cdots vdots ddots times wedge pm surd to".split(), 0),
-    **dict.fromkeys("sum prod le ge neq leq geq lfloor rfloor lceil rceil quad qquad".split(), 0),
-    **{"frac": 2, "sqrt": 1, "mathit": 1, "mathrm": 1, "operatorname": 1, "text": 1, "texttt": 1},
+    **dict.fromkeys("sum prod approx le ge neq leq geq lfloor rfloor lceil rceil quad qquad".split(), 0),
+    **{"frac": 2, "sqrt": 1, "mathit": 1, "mathrm": 1, "mathbf": 1, "operatorname": 1, "text": 1, "texttt": 1},
     **dict.fromkeys("grave acute hat tilde bar breve dot ddot check overline".split(), 1),
 }
 """Commands of mathematics, and how many arguments each has."""

@@ -5,16 +5,16 @@ import functools
 from gradcli.cli.app import answer_words
 from gradcli.cli.output import Output
 from gradcli.questions import functions
-from tests import transcripts
+from tests import command_lines
 
-COMMANDS = sorted({one.command for one in transcripts.recorded("answers")})
-"""With the prompt, and the exit code if it is not 0."""
+COMMANDS = sorted({one.line for one in command_lines.recorded("answers")})
+"""With the exit code if it is not 0."""
 
 
 @functools.cache
 def answer(command: str) -> Output:
     """The answer, and how it is to be written."""
-    found = answer_words(transcripts.words(command))
+    found = answer_words(command_lines.words(command))
     assert isinstance(found, Output)
     return found
 

@@ -106,6 +106,7 @@ def _limit_files() -> None:
 
 
 @pytest.mark.parametrize(("writer", "unbuffered"), part([*UNBUFFERED, ROWS, ("a list", "")], 0, of=2))
+@pytest.mark.one_in(2)
 def test_what_is_cut_off_at_a_limit_ends_with_an_error(
     writer: str, unbuffered: str, tmp_path: Path, command: list[str]
 ) -> None:

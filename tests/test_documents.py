@@ -23,8 +23,9 @@ from gradcli.language.ops import Kind
 from gradcli.registry import all_commands
 from gradcli.results import SEVERITY
 from tests import documents, generated, json_schema, row_fields, screenshot, warm
+from tests.command_lines import CommandLine, require, run
 from tests.conftest import Command, Run, process
-from tests.documents import COMMANDS, DOCUMENTS, OPENING, PAGES, README, blocks, commands, run, words
+from tests.documents import COMMANDS, DOCUMENTS, OPENING, PAGES, README, blocks, commands, words
 from tests.language import operation_count
 
 ROOT = Path(__file__).parent.parent
@@ -47,36 +48,26 @@ def _tables() -> None:
 
 ROWS = [
     pytest.param(
-        *row,
-        id=row[0],
+        one,
+        id=one.line,
         marks=[
-            pytest.mark.part(*documents.parts_needed(*row)),
-            pytest.mark.skipif(documents.command_of(row[0]) not in all_commands(), reason="its part is not there"),
+            pytest.mark.part(*documents.parts_needed(one)),
+            pytest.mark.skipif(documents.command_of(one.line) not in all_commands(), reason="its part is not there"),
         ],
     )
-    for row in COMMANDS
+    for one in COMMANDS
 ]
 
 
-@pytest.mark.parametrize(("command", "output"), ROWS)
+@pytest.mark.parametrize("one", ROWS)
 def test_a_command_of_a_document_prints_what_is_shown(
-    command: str, output: str, gradcli: Command, request: pytest.FixtureRequest
+    one: CommandLine, gradcli: Command, updates: bool, request: pytest.FixtureRequest
 ) -> None:
     """Stdout, or the message of a mistake; a failure shows its exit code, or says that it is one."""
-    if "-o " in command or re.search(r"--points (?!-)", command):
+    if "-o " in one.line or re.search(r"--points (?!-)", one.line):
         request.getfixturevalue("folder")
         _tables()
-    found = run(command, gradcli)
-    if request.config.getoption("--update-goldens"):  # with -n 0, as a document has several commands
-        for document in DOCUMENTS:
-            text = document.read_text(encoding="utf-8")
-            text = text.replace(f"$ {command}\n{output}", f"$ {command}\n{found.out + found.err}")
-            document.write_text(text, encoding="utf-8")
-        return
-    assert found.out + found.err == output
-    said = output.rstrip().rpartition("\n")[2]
-    wrong = found.err.startswith("error: ") or '"error": ' in found.out + found.err
-    assert found.code == (2 if wrong else int(said.startswith(("did not pass", "exit code"))))
+    require(one, gradcli, updates=updates)
 
 
 CELLS = {page: re.findall(r"`(gradcli [^`]*\"[^`]*)`", guide.text(page)) for page in ("coming-from",)}
@@ -179,9 +170,9 @@ def test_the_row_of_the_guide_is_all_that_its_operation_needs(tmp_path: Path) ->
     table.write_text(f"{rows}{row}{end}{rest}", encoding="utf-8")
     asked = commands(row_fields.PAGE)
     script = "import json, sys; from gradcli.cli import main; sys.exit(any(map(main, json.loads(sys.argv[1]))))"
-    lines = json.dumps([shlex.split(command)[1:] for command, _ in asked])
+    lines = json.dumps([shlex.split(one.line)[1:] for one in asked])
     found = process(sys.executable, "-c", script, lines, cwd=tmp_path)
-    assert found == Run(0, "".join(output for _, output in asked), "")
+    assert found == Run(0, "".join(one.printed for one in asked), "")
 
 
 _NO_SCRIPTS = ("notebook", "test_", "another_part", "__")

@@ -165,16 +165,16 @@ def _answers(environment: dict[str, str], *lines: Sequence[str], python: str = "
 def test_another_package_adds_a_command(tmp_path: Path) -> None:
     """By an entry point; it is in the help, has one of its own, and its errors are as ours."""
     environment = _installed(tmp_path)
-    run = _shell(environment, "condition", "x - 1", "--at", "1.001")
-    assert (run.code, run.out) == (0, "condition number: 1001   J: agree\n"), run.err
-    (listed, own, config, option, wrong), _ = _answers(
+    (run, listed, own, config, option, wrong), _ = _answers(
         environment,
+        ["condition", "x - 1", "--at", "1.001"],
         ["--help"],
         ["condition", "--help"],
         ["config"],
         ["vjp", "x**2", "--foo", "1"],
         ["condition", "x -", "--at", "1"],
     )
+    assert (run.code, run.out) == (0, "condition number: 1001   J: agree\n"), run.err
     assert "condition " in listed.out
     assert "‖J‖·‖x‖/‖y‖" in own.out
     assert config.code == 0

@@ -272,6 +272,7 @@ def _rows() -> list[Any]:
 
 
 @pytest.mark.parametrize(("owner", "name", "wrong", "text", "at", "reader"), _rows())
+@pytest.mark.one_in(4)
 def test_a_planted_error_is_seen(
     owner: Any,
     name: str,

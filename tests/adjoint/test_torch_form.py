@@ -118,6 +118,7 @@ REST = [op for op in ops.TABLE.values() if op.kind not in (Kind.ELEMENTWISE, Kin
 
 
 @pytest.mark.parametrize("op", own_rules(REST, 1), ids=lambda op: op.name)
+@pytest.mark.one_in(2)
 def test_other_rows_have_torchs_numbers_at_their_examples(op: ops.Op) -> None:
     """Those that are expanded to primitives, and those with an adjoint of their own."""
     text, at = op.worked_example

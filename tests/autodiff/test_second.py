@@ -25,7 +25,7 @@ OWN = [op for op in ops.TABLE.values() if not op.is_defined_by_torch]
 
 
 @pytest.mark.parametrize("op", part(OWN, 2, of=8), ids=lambda op: op.name)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op) -> None:
     """At the point of the example of an operation."""
     text, at = op.worked_example
@@ -38,7 +38,7 @@ def test_a_directional_derivative_is_the_jacobian_times_the_direction(op: ops.Op
 
 
 @pytest.mark.parametrize("op", part(OWN, 3, of=24), ids=lambda op: op.name)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_hessian_has_the_rows_of_hu(op: ops.Op) -> None:
     """Under a square, at the point of the example of an operation."""
     text, at = op.worked_example
@@ -66,7 +66,7 @@ for n, text in enumerate(sys.stdin.read().splitlines()):
 """
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.thorough)])
 def test_no_part_of_a_tensor_that_holds_nothing_ends_the_process(step: int, tmp_path: Path) -> None:
     """Of what is linear on either side, in a process of its own: a Hessian that is 0, which torch holds nowhere."""
     texts = [text.format(f=f) for f, text in product(KNOWN_SLOPES, PARTS)][::step]

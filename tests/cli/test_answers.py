@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,14 +10,14 @@ from gradcli import Function
 from gradcli.language import ops
 from tests import of_parts
 from tests.checks import check_of
+from tests.command_lines import CommandLine, recorded, require
 from tests.conftest import Command
-from tests.transcripts import Recorded, recorded
 
 
-@pytest.mark.parametrize("one", recorded("answers"), ids=lambda one: f"{one.subject} {one.command}")
-def test_the_answer_is_as_recorded(one: Recorded, gradcli: Command, require_answered: Any) -> None:
+@pytest.mark.parametrize("one", recorded("answers"), ids=lambda one: f"{one.subject} {one.line}")
+def test_the_answer_is_as_recorded(one: CommandLine, gradcli: Command, updates: bool) -> None:
     """As in a pipe."""
-    require_answered(one, gradcli)
+    require(one, gradcli, updates=updates)
 
 
 LISTS = ["", "--format plain", "--groups", "--groups --format plain"]

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests import command_lines
+from tests.command_lines import CommandLine, require, rows
 from tests.conftest import Command
 
 
-@pytest.mark.parametrize(("line", "expected"), command_lines.rows((Path(__file__).parent / "commands").glob("*.txt")))
+@pytest.mark.parametrize("one", rows((Path(__file__).parent / "commands").glob("*.txt")))
 @pytest.mark.usefixtures("filled")
-def test_a_command_line(line: str, expected: str, gradcli: Command) -> None:
+def test_a_command_line(one: CommandLine, gradcli: Command, updates: bool) -> None:
     """In a folder that has the files it names."""
-    command_lines.require(line, expected, gradcli)
+    require(one, gradcli, updates=updates)

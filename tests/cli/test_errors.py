@@ -1,20 +1,19 @@
 """Every kind of wrong input: one message, the place under a caret, the fix, exit 2, and nothing on stdout."""
 
 import json
-from typing import Any
 
 import pytest
 
 from gradcli.errors import GradcliError, Place, Span
+from tests.command_lines import CommandLine, recorded, require, words
 from tests.conftest import Command
-from tests.transcripts import Recorded, recorded
 
 
-@pytest.mark.parametrize("one", recorded("errors"), ids=lambda one: f"{one.subject} {one.command}")
-def test_the_message_is_as_recorded(one: Recorded, gradcli: Command, require_answered: Any) -> None:
+@pytest.mark.parametrize("one", recorded("errors"), ids=lambda one: f"{one.subject} {one.line}")
+def test_the_message_is_as_recorded(one: CommandLine, gradcli: Command, updates: bool) -> None:
     """As JSON, an object has the keys of the schema, and is of the kind that the file has the name of."""
-    require_answered(one, gradcli)
-    fields = json.loads(gradcli(*one.words, "--json").err)
+    require(one, gradcli, updates=updates)
+    fields = json.loads(gradcli(*words(one.line), "--json").err)
     assert (fields["schema"], fields["error"]["kind"]) == (1, one.subject)
     assert {"kind", "message"} <= set(fields["error"]) <= {"kind", "message", "position", "hint"}
 

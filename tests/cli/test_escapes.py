@@ -35,7 +35,7 @@ def _require_clean(run: Run) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]).split("=")[0])
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_comments(words: tuple[str, ...], form: str, gradcli: Command) -> None:
     """Of the expression, of a claim and of a loss."""
     text = SCALAR if words[0] in ("hessian", "hvp") else TEXT

@@ -13,6 +13,7 @@ KEPT: tuple[int, ...] = ()
 
 
 @pytest.mark.parametrize("block", part(range(12), 0, of=2))
+@pytest.mark.one_in(2)
 def test_random_command_lines_are_answered_or_refused(block: int) -> None:
     """With a clear message and an empty stdout if refused; strict JSON if asked for; never a warning of a library."""
     each = SEEDS // 12

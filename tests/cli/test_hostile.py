@@ -61,7 +61,7 @@ ASKED = [(n, route) for n in range(len(HOSTILE)) for k, route in enumerate(ROUTE
         for one in ASKED
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_hostile_text_is_refused(number: int, route: str, gradcli: Command, tmp_path: Path) -> None:
     """Exit 2, one message of bounded length, nothing on stdout, no side effect, at once."""
     mark = tmp_path / "mark"
@@ -105,7 +105,7 @@ BOUNDED = bounded(1_000, 400, 30)
 
 
 @pytest.mark.parametrize("number", range(len(BOUNDED)))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_text_that_is_allowed_but_large_is_answered_or_refused(number: int, gradcli: Command) -> None:
     """Doubling programs, deep lists, towers: bounded work, and an exit code that is one of ours."""
     with counted() as work:

@@ -34,6 +34,7 @@ WRITTEN = [(["--json"], TEXT), (["-o", "{}/j.npz"], BYTES)]
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its /proc says the peak")
 @pytest.mark.parametrize(("words", "rows"), WRITTEN, ids=str)
+@pytest.mark.one_in(2)
 def test_a_large_jacobian_is_written_in_little_more_memory(words: list[str], rows: int, tmp_path: Path) -> None:
     """Its text, its copies and the numbers of Python come a part at a time: 1.6 times what it grows by is enough."""
     filled = [str(rows), str(2 * rows), *(word.format(tmp_path) for word in words)]

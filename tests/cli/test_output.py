@@ -57,7 +57,7 @@ def test_every_command_with_an_answer_is_here() -> None:
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_text_files_are_what_stdout_is(command: str, gradcli: Command, tmp_path: Path) -> None:
     """By suffix; a script and a picture have their own; nothing goes to stdout."""
     forms = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".JSON": "json"}
@@ -220,6 +220,7 @@ def test_every_help_says_what_the_exit_codes_mean(command: str, gradcli: Command
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
+@pytest.mark.one_in(2)
 def test_options_stand_anywhere(command: str, gradcli: Command) -> None:
     """Before what they are about, after it, and before `--`."""
     first, *options = QUESTIONS[command]

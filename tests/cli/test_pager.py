@@ -10,7 +10,8 @@ from tests.conftest import Command
 
 MARK = ": "
 MARKING = f"sed 's/^/{MARK}/'"
-LONG = ["functions"]
+LONG = ["functions", "--format", "plain"]
+COLOURED = ["functions"]
 SHORT = ["eval", "x", "--at", "1"]
 
 
@@ -23,7 +24,7 @@ def _is_paged(*words: str, **environment: str) -> bool:
 
 PAGED: list[tuple[list[str], dict[str, str], bool]] = [
     # what is longer than the screen: answers, helps and pages
-    *((words, {}, True) for words in (LONG, ["functions", "--json"], ["--help"], ["vjp", "--help"])),
+    *((words, {}, True) for words in (LONG, COLOURED, ["functions", "--json"], ["--help"], ["vjp", "--help"])),
     *((words, {}, True) for words in (["guide", "tour"],)),
     # what fits it, unless it is lower than that
     *((words, {}, False) for words in (SHORT, ["--version"], ["guide"])),
@@ -42,7 +43,7 @@ PAGED: list[tuple[list[str], dict[str, str], bool]] = [
 
 
 @pytest.mark.parametrize(("words", "environment", "wanted"), PAGED)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_what_comes_through_the_pager(words: list[str], environment: dict[str, str], wanted: bool) -> None:
     """Each line of it."""
     assert _is_paged(*words, **{"PAGER": MARKING, **environment}) == wanted
@@ -53,7 +54,7 @@ def test_less_ends_on_one_screen_and_shows_colours() -> None:
     shows = "cat > /dev/null; echo LESS=$LESS"
     assert on_a_terminal(80, *LONG, PAGER=shows) == f"LESS={LESS}\n"
     assert on_a_terminal(80, *LONG, PAGER=shows, LESS="M") == "LESS=M\n"
-    assert "\x1b[" in on_a_terminal(80, *LONG, PAGER=MARKING)
+    assert "\x1b[" in on_a_terminal(80, *COLOURED, PAGER=MARKING)
 
 
 @pytest.mark.parametrize("words", [LONG, ["functions", "--json"]])

@@ -112,13 +112,14 @@ sys.exit(main(["eval", "x", "--at", "1"]))
 """
 
 
-def test_a_bug_of_ours_is_reported_as_such() -> None:
+def test_a_bug_of_ours_is_reported_as_such(tmp_path: Path) -> None:
     """Exit 70, one line and no traceback; the traceback on request."""
-    run = process(sys.executable, "-c", BUG)
+    (tmp_path / "bug.py").write_text(BUG, encoding="utf-8")
+    run = process(warm.runner(), str(tmp_path / "bug.py"))
     assert (run.code, run.out) == (70, "")
     assert run.err.startswith("gradcli: internal error: ZeroDivisionError")
     assert "Traceback" not in run.err
-    assert "Traceback" in process(sys.executable, "-c", BUG, GRADCLI_DEBUG="1").err
+    assert "Traceback" in process(warm.runner(), str(tmp_path / "bug.py"), GRADCLI_DEBUG="1").err
 
 
 WARNING = """

@@ -9,6 +9,7 @@ import pytest
 
 from gradcli.registry import all_commands
 from tests import of_parts
+from tests.cli.test_pager import LONG
 from tests.cli.test_process import on_a_terminal
 from tests.conftest import Command
 
@@ -102,12 +103,12 @@ def test_the_pager_is_a_setting(settings: Write) -> None:
         return shown if len(shown) < 2 else shown[:2]
 
     path = settings(f'pager = "{marking}"\n')
-    assert first("functions", PAGER=other) == ": "
-    assert first("functions", GRADCLI_PAGER=other) == "> "
-    assert first("functions", "--no-pager") == "ar"
+    assert first(*LONG, PAGER=other) == ": "
+    assert first(*LONG, GRADCLI_PAGER=other) == "> "
+    assert first(*LONG, "--no-pager") == "ne"
     path = settings("pager = false\n")
-    assert first("functions", PAGER=other) == "ar"
-    assert first("functions", "--pager", PAGER=other) == "> "
+    assert first(*LONG, PAGER=other) == "ne"
+    assert first(*LONG, "--pager", PAGER=other) == "> "
     assert first("vjp", "--help", PAGER=other) == "Us"
 
 

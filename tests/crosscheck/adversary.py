@@ -106,12 +106,17 @@ def _value_along(text: str, point: Mapping[str, Any], u: Mapping[str, float], st
 
 
 def _is_bent(text: str, at: Mapping[str, float]) -> bool:
-    """Tell whether the derivative along a way is not the sum of the partial derivatives."""
+    """Tell whether the derivative along one of two lines is not the sum of the partial derivatives."""
     point = {name: M.mpf(number) for name, number in at.items()}
-    u = {name: (-3) ** n for n, name in enumerate(at)}
-    along = _sides(partial(_value_along, text, point, u), STEP)
-    known = [sides[0] * u[name] for name in at if (sides := first(text, at, name)) is not None]
-    return along is None or not _is_near(*along) or (len(known) == len(at) and not _is_near(along[0], sum(known)))
+    slopes = {name: sides[0] for name in at if (sides := first(text, at, name)) is not None}
+    for base in (-3, 3):  # from a corner, a function may bend in two opposite quadrants alone
+        u = {name: base**n for n, name in enumerate(at)}
+        along = _sides(partial(_value_along, text, point, u), STEP)
+        if along is None or not _is_near(*along):
+            return True
+        if len(slopes) == len(at) and not _is_near(along[0], sum(slopes[name] * u[name] for name in at)):
+            return True
+    return False
 
 
 def unless_bent(finding: Entry | None, sides: Sides, text: str, at: Mapping[str, float]) -> Sides:

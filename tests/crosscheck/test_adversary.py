@@ -55,6 +55,12 @@ def test_the_mixed_derivative_at_crossing_kinks_is_the_hand_derived_one(text: st
     assert adversary.second(text, START, "x", {"y": 1.0}) == (expected and pytest.approx(expected, abs=1e-300))
 
 
+def test_a_function_that_bends_in_one_quadrant_has_a_kink_at_its_corner() -> None:
+    """Along both inputs, and along lines that do not enter the quadrant, it is 0."""
+    judged = adversary.faults(adversary.Question("relu(minimum(x, y))", {"x": 0.0, "y": 0.0}, "float64"))
+    assert (judged.found, judged.verdict, judged.compared) == ([], "kink", 2)
+
+
 @pytest.mark.parametrize("seed", quarter(range(4), 0))
 def test_no_random_question_has_a_wrong_verdict(seed: int) -> None:
     """Nothing agrees that has no derivative or another, nothing is called wrong or a kink that is right."""

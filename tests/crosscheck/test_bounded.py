@@ -43,7 +43,7 @@ LARGE: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", all_but(LARGE, 1, 4))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_every_entry_is_proved_at_the_sizes_that_people_have(name: str) -> None:
     """Of the gradient, with y."""
     text, at = LARGE[name]
@@ -70,7 +70,7 @@ _SAMPLES = {"t": np.array([1.0, 0.7, 0.1]), "X": np.linspace(0, 5, 50), "Y": np.
         ("eigvalsh(A + A.T)[-1]", {"A": _normal(20, 20)}, ["A"]),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_factors_and_spectra_of_everyday_matrices_are_proved(text: str, at: dict[str, Any], wrt: list[str]) -> None:
     """Likelihoods of Gaussian processes, and functions of eigenvalues: all entries of the gradient."""
     check = asked("grad", text, at, wrt=wrt)
@@ -126,6 +126,7 @@ def test_more_time_is_for_more_entries() -> None:
     ("dtype", "size"),
     [("float64", 1e-6), ("float32", 3e-4), ("float64", 1.0), ("float32", np.inf), ("float64", np.nan)],
 )
+@pytest.mark.one_in(2)
 def test_an_error_is_never_proved(dtype: Any, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted in any entry, small or large, it alone is found."""
     right, generator = jacobians.vjp, np.random.default_rng(0)

@@ -45,7 +45,7 @@ LEAVES = "x; y; x*y; (x - y); x; y"
         ("exp(x + y)*relu(x)**3 + sin(z)/y", {"x": 0.0, "y": 0.3, "z": 2.0}, {}),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_where_branches_meet_the_gradient_on_both_sides_decides(
     text: str, at: dict[str, float], verdicts: dict[str, str]
 ) -> None:

@@ -56,6 +56,7 @@ WRONG: list[tuple[str, str, str, Any, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("command", "part", "text", "at", "along", "dtype"), in_turn(WRONG, "float64", "float32"))
+@pytest.mark.one_in(4)
 def test_wrong_numbers_are_caught_and_right_ones_are_not(
     command: str, part: str, text: str, at: Any, along: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +104,7 @@ def test_wrong_numbers_are_caught_and_right_ones_are_not(
         ("sum(x*relu([x, 0]/norm([x, 0])))", 1.0, "agree", None),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_second_derivatives_have_the_verdicts_of_first_ones(text: str, at: float, verdict: str, known: Any) -> None:
     """Kinks with both sides, traps and limits with the truth, where there is nothing, and cuts without a jump."""
     check = asked("hessian", text, {"x": at})
@@ -170,12 +171,12 @@ def _with_wrong(torch: Any, wrong: np.ndarray[Any, np.dtype[np.float64]]) -> Any
 
 
 def test_each_entry_of_a_large_hessian_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quarter of a million, of which one is wrong."""
-    x = np.linspace(0.5, 1, 500)
+    """Ninety thousand, of which one is wrong."""
+    x = np.linspace(0.5, 1, 300)
     check = asked("hessian", "sum(x**3)*mean(x)", {"x": x})
-    assert (check.verdict, check.entries, check.checked) == ("agree", 250_000, 250_000)
-    for row, column in ((0, 0), (250, 77), (499, 498)):
-        wrong = np.zeros((500, 500))
+    assert (check.verdict, check.entries, check.checked) == ("agree", 90_000, 90_000)
+    for row, column in ((0, 0), (150, 77), (299, 298)):
+        wrong = np.zeros((300, 300))
         wrong[row, column] = 1e-3
         _spoil(monkeypatch, lambda torch: _with_wrong(torch, wrong))  # noqa: B023
         check = asked("hessian", "sum(x**3)*mean(x)", {"x": x})
@@ -195,6 +196,7 @@ def test_the_rows_of_a_function_without_a_value_are_all_told() -> None:
 
 
 @pytest.mark.parametrize(("command", "text"), [("hvp", "sum(x**3)"), ("jvp", "x**3")])
+@pytest.mark.one_in(2)
 def test_products_of_100_000_elements_are_proved(command: str, text: str) -> None:
     """H itself would take 80 GB; the step along u is one number that all elements share."""
     check = asked(command, text, {"x": np.linspace(-1, 1, 100_000)}, u="ones")

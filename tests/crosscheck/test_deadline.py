@@ -129,7 +129,7 @@ def wall(monkeypatch: pytest.MonkeyPatch) -> _Clock:
         pytest.param("plot", "abs(x)*lgamma(y)", {"box": {"x": "-1..3", "y": "-2..3"}}, marks=pytest.mark.part("plot")),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_every_search_ends_with_the_budget(
     command: str, text: str, options: dict[str, Any], step: float, wall: _Clock
 ) -> None:

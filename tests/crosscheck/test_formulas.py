@@ -26,6 +26,7 @@ CASES = ("0", "x", "-sin(x)")
 @pytest.mark.parametrize(
     ("outer", "condition"), part([(outer, one) for outer, *ones in OUTER for one in ones], 0, of=2)
 )
+@pytest.mark.one_in(2)
 def test_no_formula_is_called_wrong_where_its_cases_meet(outer: str, condition: str) -> None:
     """It takes one of them there; what torch has of a tie is judged on its own."""
     for first, second in itertools.permutations(CASES, 2):
@@ -117,6 +118,7 @@ REMARKS: list[Any] = [
 
 
 @pytest.mark.parametrize(("command", "text", "at", "more", "remarks"), REMARKS)
+@pytest.mark.one_in(2)
 def test_a_formula_that_is_wrong_at_the_point_says_where(
     command: str, text: str, at: Mapping[str, Any], more: Mapping[str, Any], remarks: tuple[str, ...]
 ) -> None:

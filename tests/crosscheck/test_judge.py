@@ -7,6 +7,7 @@ import pytest
 import sympy
 
 from gradcli import Function
+from gradcli.adjoint import slopes
 from gradcli.autodiff import jacobians
 from gradcli.language import ops
 from gradcli.language.inputs import read_value
@@ -123,6 +124,7 @@ def test_a_wrong_symbolic_meaning_is_caught(name: str, monkeypatch: pytest.Monke
 def _forget_rules() -> None:
     """Rules keep the meaning that they were made of; a wrong one must not reach another test."""
     rules._rule.cache_clear()
+    slopes.partials.cache_clear()
 
 
 def test_a_wrong_rule_of_the_reference_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,7 @@ REASONS: list[Any] = [
 
 
 @pytest.mark.parametrize(("text", "at", "verdict", "words"), REASONS)
+@pytest.mark.one_in(4)
 def test_a_reason_names_what_is_equal_masked_or_missing(
     text: str, at: dict[str, Any], verdict: str, words: str
 ) -> None:
@@ -79,6 +80,7 @@ EIGEN = [
 
 
 @pytest.mark.parametrize(("text", "A"), in_turn(EIGEN, EQUAL, np.eye(3).tolist(), [[2.0, 0, 0], [0, 1, 0], [0, 0, 2]]))
+@pytest.mark.one_in(2)
 def test_no_derivative_that_exists_is_called_undefined(text: str, A: list[list[float]]) -> None:
     """Torch gives y its number, so that a definition without a value is no proof that y has none."""
     check: Check | None = Function(text).jacobian({"A": A}).check
@@ -89,6 +91,7 @@ def test_no_derivative_that_exists_is_called_undefined(text: str, A: list[list[f
 
 
 @pytest.mark.parametrize("command", ["grad", "hessian", "hvp", "vjp", "jvp", "eval"])
+@pytest.mark.one_in(2)
 def test_no_command_calls_it_undefined(command: str) -> None:
     """All of them know that torch gives y a number."""
     options: dict[str, Any] = {"hvp": {"u": "ones"}, "jvp": {"u": "ones"}}.get(command, {})

@@ -40,7 +40,7 @@ LOST = [
 
 
 @pytest.mark.parametrize(("command", "text", "at"), LOST, ids=[f"{c} {t}" for c, t, _ in LOST])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_what_torch_loses_on_its_way_back_is_lost_digits(command: str, text: str, at: dict[str, Any]) -> None:
     """Its adjoints cancel, overflow or underflow where derivatives carried forward do not."""
     more = {"u": 1} if command in ("jvp", "hvp") else {}
@@ -67,6 +67,7 @@ CONSTANTS = [
 
 
 @pytest.mark.parametrize(("text", "dtype", "verdict"), CONSTANTS)
+@pytest.mark.one_in(2)
 def test_what_constants_lose_among_themselves_is_lost_digits(text: str, dtype: Any, verdict: str) -> None:
     """Torch rounds each sum of constants, in a factor of a variable too; whole numbers of Python are exact."""
     assert check_of(Function(text).eval(dtype=dtype)).verdict == verdict
@@ -162,6 +163,7 @@ def test_bounds_of_the_cross_entropy_are_known_in_all_its_passes() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.one_in(2)
 def test_a_fault_is_not_named_where_it_is_not_to_blame(dtype: str) -> None:
     """1 - cos(x) lost the digits, in front of a softplus that is far from its threshold."""
     check = asked("vjp", "softplus((1-cos(x))/x**2)", {"x": 1e-8 if dtype == "float64" else 2.0**-13}, dtype)
@@ -187,6 +189,7 @@ INVARIANT = [
 
 
 @pytest.mark.parametrize(("text", "v", "dtype"), in_turn(INVARIANT, "float64", "float32"))
+@pytest.mark.one_in(4)
 def test_what_is_left_of_terms_that_cancel_to_0_agrees(text: str, v: str | None, dtype: Any) -> None:
     """Backward stable is no fault: the residue is a few roundings of the terms."""
     generator = np.random.default_rng(11)
@@ -258,7 +261,7 @@ TWO = [
 
 
 @pytest.mark.parametrize(("text", "dtype"), in_turn(TWO, "float64", "float32"))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_term_that_is_left_out_is_caught(text: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """At an ordinary point, in either precision."""
     at = {"x": np.array([0.3, 1.7])}
@@ -286,7 +289,7 @@ FACTORS = [
 
 
 @pytest.mark.parametrize(("text", "command"), in_turn(part(FACTORS, 0, of=2), "hessian", "hvp"))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_second_derivative_that_is_wrong_by_a_hundredth_is_caught(
     text: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,6 +314,7 @@ PRODUCTS = ("prod(x)", "cumprod(x, 0)", "prod(x)**2", "prod(exp(x))")
 
 
 @pytest.mark.parametrize(("text", "dtype"), in_turn(DETERMINANTS, "float64", "float32"))
+@pytest.mark.one_in(2)
 def test_elimination_loses_digits_of_whole_numbers_too(text: str, dtype: str) -> None:
     """Products and sums of them are exact, the multipliers of Gaussian elimination are not."""
     draw = np.random.default_rng(9)
@@ -334,6 +338,7 @@ def test_elimination_that_underflows_is_named() -> None:
     ("text", "dtype", "span"),
     in_turn(["det(A)", "inv(A)", "solve(A, b)", *PRODUCTS], ("float32", 38), ("float64", 300)),
 )
+@pytest.mark.one_in(4)
 def test_numbers_that_are_far_apart_are_never_called_wrong(text: str, dtype: Any, span: int) -> None:
     """Factors of elimination and of products leave the range of the format in torch's order, the whole does not."""
     draw = np.random.default_rng(len(text))

@@ -130,6 +130,7 @@ def test_a_slope_that_is_too_large_to_divide_by_is_not_known() -> None:
 @pytest.mark.parametrize(
     "command", ["grad", "jacobian", "hessian", pytest.param("check", marks=pytest.mark.part("claims"))]
 )
+@pytest.mark.one_in(2)
 def test_a_jump_in_an_exponent_is_a_jump(command: str, text: str, at: dict[str, float], by: str, jump: str) -> None:
     """By hand, for every command; torch says 0."""
     check = asked(command, text, at)
@@ -175,6 +176,7 @@ ANGLES = [
 
 
 @pytest.mark.parametrize(("text", "a", "times", "slopes"), part(ANGLES, 0, of=2))
+@pytest.mark.one_in(2)
 def test_the_angle_between_parallel_vectors_has_a_kink(
     text: str, a: list[float], times: float, slopes: list[float]
 ) -> None:

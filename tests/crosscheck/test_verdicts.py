@@ -263,6 +263,7 @@ KINKS: list[tuple[str, Any, tuple[float, float], float]] = [
 
 
 @pytest.mark.parametrize(("text", "x", "sides", "torch"), KINKS, ids=[f"{t} at {x}" for t, x, _, _ in KINKS])
+@pytest.mark.one_in(2)
 def test_a_kink_has_its_one_sided_derivatives(text: str, x: Any, sides: tuple[float, float], torch: float) -> None:
     """[left, right], what torch picked, and whether that is a subgradient; no infinite slope of a part is blamed."""
     check = checked(text, x)
@@ -291,6 +292,7 @@ REMOVABLE = [
 
 
 @pytest.mark.parametrize(("text", "x", "value", "slope"), REMOVABLE, ids=[f"{t} at {x}" for t, x, _, _ in REMOVABLE])
+@pytest.mark.one_in(2)
 def test_a_removable_singularity_has_limits(text: str, x: Any, value: float, slope: float) -> None:
     """Of the value and of the derivative."""
     check = checked(text, x)

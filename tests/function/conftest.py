@@ -2,7 +2,7 @@
 
 from tests import of_parts
 
-SURFACE = ("running", "claims", "closed_forms", "plot", "code", "explain", "improve", "tables")
+SURFACE = ("running", "claims", "closed_forms", "plot", "code", "everywhere", "explain", "improve", "tables")
 """Parts whose functions of the package the modules below name as they are imported."""
 
 collect_ignore = ["test_calls.py", "test_random_calls.py"] if of_parts.missing(SURFACE) else []

@@ -117,7 +117,7 @@ WORK = [
 
 
 @pytest.mark.parametrize(("call", "expected"), WORK)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_what_is_meant_is_answered(call: Any, expected: object) -> None:
     """Values by place and by name, of texts and of functions of Python, and options of any usual spelling."""
     found = call()
@@ -151,6 +151,7 @@ REFUSED = [
     (lambda: f.check(3, rtol="a"), "rtol is a number, and not 'a'", ""),
     (lambda: f.check(random=1.5, box="0..1"), "random is a whole number, and not 1.5", ""),
     (lambda: f.check(random=1, box={"x": 3}), "a range is a text or its two ends, and not 3", "(0, 1)"),
+    (lambda: f.check(box="0..1", v=np.ones(2)), "v is for points, and a box has every point", "leave it out"),
     (lambda: f.check(3, claim={"x": [2]}), "claim is a formula, and not a value of type list", "expect"),
     (lambda: f.explain(3, loss=1), "loss is a text, and not 1", ""),
     (lambda: f.closed_form(3), "of is a text, and not 3", ""),

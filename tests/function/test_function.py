@@ -60,6 +60,7 @@ def test_the_package_shows_what_users_call() -> None:
 
 @pytest.mark.part("running")
 @pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.one_in(2)
 def test_a_derivative_is_a_plain_function_too(name: str) -> None:
     """Of a text, of a function, and of one of Python, in the dtype of its tensors."""
     u: list[Any] = [2.0] if name == "vjp" else [[1.0, 1.0]] if name in ("jvp", "hvp") else []
@@ -75,6 +76,7 @@ def test_a_derivative_is_a_plain_function_too(name: str) -> None:
 
 @pytest.mark.part("closed_forms", "paste", "running")
 @pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.one_in(2)
 def test_a_derivative_at_no_point_is_its_formula(name: str) -> None:
     """As in the shell; a text that has values, and a direction, ask for numbers."""
     formula = gradcli.Function("sum(a*x**3)").closed_form(name, wrt=["x"])

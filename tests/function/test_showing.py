@@ -45,6 +45,7 @@ def test_json_is_that_of_the_shell(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.one_in(2)
 def test_an_answer_is_copied_and_pickled_as_it_is(name: str, copied: Any) -> None:
     """Every text and number, and what is printed of it."""
     answer = ANSWERS[name]()

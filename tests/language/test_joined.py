@@ -45,6 +45,7 @@ def test_words_written_together_are_refused_with_their_spelling(gradcli: Command
 
 @pytest.mark.part("closed_forms", "improve")
 @pytest.mark.parametrize(("text", "spelling"), MEANT.items())
+@pytest.mark.one_in(2)
 def test_a_formula_and_a_range_are_refused_too(gradcli: Command, text: str, spelling: str) -> None:
     """No value is asked for there."""
     run = gradcli("grad", text)

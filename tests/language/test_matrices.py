@@ -250,6 +250,7 @@ def test_gradients(text: str, names: str, variable: str, expected: object) -> No
         ("log det X", {"X": ("n", "n")}),
     ],
 )
+@pytest.mark.one_in(2)
 def test_shapes_need_not_be_given(text: str, shapes: dict[str, tuple[str, ...]]) -> None:
     """Those that the marks suggest are taken, and the formula holds there."""
     found = Function(text).closed_form("grad")
@@ -542,6 +543,7 @@ def test_an_answer_repeats_what_was_typed(gradcli: Command) -> None:
         ("A*x", "A'", "refuted"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_claims_are_read_as_the_function_is(text: str, claim: str, status: str) -> None:
     """A mark in either makes `*` of matrices in both."""
     at = {name: AT[name] for name in "Axb" if name in text}
@@ -565,7 +567,7 @@ def test_claims_are_read_as_the_function_is(text: str, claim: str, status: str) 
         ("A*x", "x", "A'", "proved"),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_claims_need_no_values(text: str, variable: str, claim: str, status: str) -> None:
     """Nor shapes."""
     (found,) = Function(text).check(claim={variable: claim}).claims
@@ -587,6 +589,7 @@ def test_any_text_of_matrices_is_read_or_refused(text: str) -> None:
     "text",
     ["‖" * 500 + "x", "x" + "'" * 5000, "<" * 300, "x" + "^T" * 300, "tr " * 300 + "x", "x " * 5000, "A^{" * 300],
 )
+@pytest.mark.one_in(2)
 def test_long_texts_end_in_a_reading_or_an_error(text: str) -> None:
     """And in no crash."""
     try:

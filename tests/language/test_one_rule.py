@@ -11,7 +11,7 @@ from gradcli.language.inputs import read_value
 from gradcli.language.ops import REQUIRED, Op
 from tests.examples import seeds
 
-TEXTS = 400
+TEXTS = 200
 ATOMS = (
     "2 -1 0.5 0 1e300 -3 pi [1,2] [1,2,3] [[1,2],[3,4]] [[1,2,3],[4,5,6]] ones(2,3) zeros(2) ones(0) ones(1) [[1]] "
     "eye(2) arange(3) linspace(0,1,3) [-1,0.5] ones(2,1) 1/3 [[2,1],[1,3]] [800,-800]"

@@ -2,12 +2,13 @@
 
 import pytest
 
-from tests import command_lines, of_parts
+from tests import of_parts
+from tests.command_lines import CommandLine, require, rows
 from tests.conftest import Command
 
 
-@pytest.mark.parametrize(("line", "expected"), command_lines.rows(of_parts.files("commands/*.txt")))
+@pytest.mark.parametrize("one", rows(of_parts.files("commands/*.txt")))
 @pytest.mark.usefixtures("filled")
-def test_a_command_line(line: str, expected: str, gradcli: Command) -> None:
+def test_a_command_line(one: CommandLine, gradcli: Command, updates: bool) -> None:
     """In a folder that has the files it names."""
-    command_lines.require(line, expected, gradcli)
+    require(one, gradcli, updates=updates)

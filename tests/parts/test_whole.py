@@ -12,6 +12,7 @@ from gradcli.cli.expression import EXIT_CODES
 from gradcli.registry import all_commands
 from gradcli.results import SEVERITY
 from tests import command_reference, documents, generated, messages, of_parts
+from tests.command_lines import run
 from tests.conftest import Command
 from tests.documents import DOCUMENTS, README, words
 from tests.report.test_screens import QUESTIONS
@@ -100,8 +101,8 @@ def test_every_example_of_the_help_runs(gradcli: Command) -> None:
         examples = re.findall(r"^ +((?:echo .* \| )?gradcli .*)$", shown, re.MULTILINE)
         assert examples
         for example in examples:
-            run = documents.run(example, gradcli)
-            assert run.code == 0, (example, run.err)
+            found = run(example, gradcli)
+            assert found.code == 0, (example, found.err)
 
 
 def test_the_reference_of_commands_is_in_step() -> None:
@@ -111,6 +112,6 @@ def test_the_reference_of_commands_is_in_step() -> None:
 
 def test_every_command_of_a_document_is_run() -> None:
     """None is left out for want of a part, or for a name that no command has."""
-    for command, output in documents.COMMANDS:
-        assert documents.command_of(command) in all_commands(), command
-        assert of_parts.missing(documents.parts_needed(command, output)) == [], command
+    for one in documents.COMMANDS:
+        assert documents.command_of(one.line) in all_commands(), one
+        assert of_parts.missing(documents.parts_needed(one)) == [], one

@@ -59,6 +59,7 @@ def _agrees(check: Check | None) -> bool:
 
 
 @pytest.mark.parametrize(("text", "at", "blocks"), HESSIANS, ids=[text for text, _, _ in HESSIANS])
+@pytest.mark.one_in(2)
 def test_a_hessian_is_the_hand_derived_one(text: str, at: dict[str, Any], blocks: dict[tuple[str, str], Any]) -> None:
     """Numbers, shapes and symmetry."""
     answer = Function(text).hessian(at)
@@ -198,7 +199,7 @@ TOWERS = bounded(500, 150, 12)
 
 
 @pytest.mark.parametrize(("number", "command"), in_turn(part(range(len(TOWERS)), 0, of=2), "hessian", "hvp"))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_text_that_is_large_is_answered_or_refused(command: str, number: int, gradcli: Command) -> None:
     """Second derivatives of towers and doublings: bounded work, and an exit code that is one of ours."""
     with counted() as work:

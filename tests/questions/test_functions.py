@@ -43,7 +43,7 @@ def _names(*words: str) -> list[str]:
 
 @pytest.mark.part("pages")
 @pytest.mark.parametrize("op", part(ops.TABLE.values(), 1, of=24), ids=lambda op: op.name)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_every_function_has_a_page_that_holds(op: ops.Op, gradcli: Command) -> None:
     """A formula for each operand or why there is none, a meaning or why not, an example that holds; all shows."""
     run = gradcli("functions", op.name, "--json")

@@ -107,6 +107,7 @@ SPECIAL = [
 
 
 @pytest.mark.parametrize(("text", "kind"), in_turn(SPECIAL, *KINDS))
+@pytest.mark.one_in(2)
 def test_special_functions_hold_all_that_their_operand_may_be(text: str, kind: type[np.floating[Any]]) -> None:
     """Near their zeros and poles and far from them, exact or not; what is exact is known to most of its digits."""
     x = sympy.Symbol("x", real=True)
@@ -144,6 +145,7 @@ SCANNED = (
 
 
 @pytest.mark.parametrize("text", part(SCANNED, 0, of=2))
+@pytest.mark.one_in(2)
 def test_random_scans_and_matrices_hold_the_truth(text: str) -> None:
     """With ties, zeros, signs and singular matrices among them."""
     generator, known = np.random.default_rng(0), 0
@@ -230,7 +232,7 @@ def test_random_programs_hold_the_truth(program: Random) -> None:
         ("einsum('ij,jk->ki', A, B)", {"A": [[1.0, 2], [3, 4]], "B": [[5.0, 6], [7, 8]]}),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_every_kind_of_operation_is_swept(text: str, at: dict[str, Any]) -> None:
     """All entries are known, and hold the truth."""
     known, entries = adjoints_hold(text, at)

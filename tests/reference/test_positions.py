@@ -147,6 +147,7 @@ PIECES = [
 
 
 @pytest.mark.parametrize("seed", seeds(6, 12, KEPT))
+@pytest.mark.one_in(4)
 def test_random_functions_have_torch_s_gradients(seed: int) -> None:
     """Sums of products of pieces, with repeated positions: all entries are proved."""
     draw, generator = random.Random(seed), np.random.default_rng(seed)

@@ -59,6 +59,7 @@ def _forms(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", sorted(set(ANSWERS) - {"Source", "Functions"}))
+@pytest.mark.one_in(2)
 def test_every_format_has_the_numbers(name: str) -> None:
     """With all digits: those of the command's own quantity; of a graph, the gradients."""
     answer = ANSWERS[name]()

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from gradcli import Function, results
 from gradcli.results.record import Record, if_empty, json_field, json_keys, json_property
-from tests import json_schema, of_parts, transcripts
+from tests import command_lines, json_schema, of_parts
 
 SCHEMA = json.loads(json_schema.GOLDEN.read_text(encoding="utf-8"))
 
@@ -29,10 +29,10 @@ def test_the_schema_has_every_answer() -> None:
 
 
 def _lines() -> Iterator[tuple[str, dict[str, Any]]]:
-    for one in transcripts.recorded("answers"):
+    for one in command_lines.recorded("answers"):
         for line in one.printed.splitlines():
             if line.startswith('{"schema"') and '"error": ' not in line:
-                yield one.command, json.loads(line)
+                yield one.line, json.loads(line)
 
 
 LINES = list(_lines())

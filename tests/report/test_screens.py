@@ -69,6 +69,7 @@ TABLES = [command for command in COMMANDS if command.endswith(("--full", "# exit
 
 
 @pytest.mark.parametrize(("width", "turn"), part(itertools.product([34, 20, 60, None, 80, 120], range(3)), 0, of=9))
+@pytest.mark.one_in(2)
 def test_a_screen_has_the_verdict_and_no_line_is_too_wide(width: int | None, turn: int) -> None:
     """Of every third recorded answer; what does not fit is folded, and nothing is cut."""
     for command in TABLES[turn::3]:
@@ -105,7 +106,7 @@ def test_what_is_longer_than_the_screen_has_the_answer_and_the_verdict_at_its_en
 
 
 @pytest.mark.parametrize("line", QUESTIONS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_question_is_answered_on_one_screen(line: str) -> None:
     """Of 80 columns and 24 lines with the prompt below: the function, the numbers and the verdict."""
     found = answer("gradcli " + line.replace("\\n", "\n")).answer

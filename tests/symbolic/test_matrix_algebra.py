@@ -181,7 +181,7 @@ def _value(text: str, values: Mapping[str, Array]) -> Array:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_a_formula_is_the_tensor_that_it_was_made_of(seed: int) -> None:
     """Random expressions, read as forms in three ways, written and read back, have their values."""
     texts, generator, count = _Texts(seed), np.random.default_rng(seed), 0

@@ -75,6 +75,7 @@ FORMULAS: list[tuple[str, At, list[str]]] = [
 
 
 @pytest.mark.parametrize(("text", "at", "shown"), FORMULAS, ids=[text for text, _, _ in FORMULAS])
+@pytest.mark.one_in(2)
 def test_formulas_for_people(text: str, at: At, shown: list[str]) -> None:
     """Unicode mathematics, never SymPy's markup, and LaTeX that compiles: as one would write them."""
     answer = Function(text).jacobian(at)  # type: ignore[arg-type]

@@ -110,7 +110,7 @@ def check(
             "v": None if claim else v, "expect": expect, "assume": assume, "shape": shape, "random": random,
             "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
         }  # fmt: skip
-        given = tuple(name for name, one in of_points.items() if one not in (None, False))
+        given = tuple(name for name, one in of_points.items() if one is not None and one is not False)
         _require_of_boxes(given)
         typed, at = self._next_to(claim or {}), self._starting(at, box, None)
         claim = with_statements(claim or {}, self.variables)

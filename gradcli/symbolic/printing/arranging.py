@@ -151,12 +151,16 @@ def in_heads_of_sympy(expr: Expr) -> Expr:
     >>> x = sympy.Symbol("x", real=True)
     >>> in_heads_of_sympy(where(where(ge(x, 0), le(x, 1), 0), x, 0))
     Piecewise((x, (x >= 0) & (x <= 1)), (0, True))
+    >>> in_heads_of_sympy(where(ge(x, 0), le(x, 1), x))
+    Piecewise((Piecewise((1, x <= 1), (0, True)), x >= 0), (x, True))
     """
     if not expr.has(where, Chosen, Comparison):
         return expr
     if isinstance(expr, Chosen):
         is_it = sympy.Eq(*map(in_heads_of_sympy, (expr.value, expr.extreme)), evaluate=False)
         return sympy.Piecewise((1, is_it), (0, True), evaluate=False)
+    if isinstance(expr, Comparison):
+        return _cases([(sympy.S.One, _condition(expr)), (sympy.S.Zero, sympy.true)])
     branches = []
     while isinstance(expr, where):
         condition, value, expr = expr.args

@@ -109,7 +109,7 @@ slice_scatter  slice_scatter(y, M[:, :2], 1, 0, 4, 2)
 select_scatter  select_scatter(x, w, 0, -1)
 diagonal_scatter  diagonal_scatter(M, w[:2], 1)
 elements_at  elements_at(x, [2, 0, 2], 1) as x[:, [2, 0, 2]]
-    elements_at(u, [[0, 2], [1, 1]])**2 as u[[[0, 2], [1, 1]]]**2
+    elements_at(u, [[0, 2], [1, 1]])**2 as u[torch.tensor([[0, 2], [1, 1]])]**2
     elements_at(z, [[0, 1, 1], [3, 2, 2]], 1, 2) as z[:, [0, 1, 1], [3, 2, 2]]
 sums_at  sums_at(u, [3, 0, 3], 0, 4) as torch.zeros(4).index_add(0, torch.tensor([3, 0, 3]), u)
     sums_at(u, [[0, 0, 1], [1, 1, 0]], 0, 2, 2)**2 as stack([u[0]*0, u[0] + u[1], u[2], u[0]*0]).view(2, 2)**2

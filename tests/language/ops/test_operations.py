@@ -33,6 +33,7 @@ ONE = all_but(first_of_each(ROWS, lambda op, case: op), *(n for n, row in enumer
 
 
 @pytest.mark.parametrize(("op", "case"), ONE)
+@pytest.mark.one_in(2)
 def test_operations_are_those_of_torch(op: str, case: str) -> None:
     """Value, Jacobian, verdict and formula."""
     require(op, case)
@@ -57,6 +58,7 @@ idx = arange(0, 4, 2); v[idx.long()].prod()
 
 
 @pytest.mark.parametrize("case", INDICES)
+@pytest.mark.one_in(2)
 def test_tensors_in_an_index(case: str) -> None:
     """By torch's rules of several of them, slices, None and masks next to them."""
     text, _, truth = case.partition(" as ")
@@ -84,6 +86,7 @@ GIVEN: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("text", "i"), GIVEN)
+@pytest.mark.one_in(2)
 def test_positions_that_are_given(text: str, i: Any) -> None:
     """A variable that no derivative is asked for: the Jacobian is by the other one alone."""
     (name,) = (name for name in Function(text).variables if name != "i")
@@ -171,6 +174,7 @@ def test_the_exchanges_sort_everything(count: int) -> None:
 @pytest.mark.parametrize(
     "text", ["cholesky(A)", "cholesky_ex(A).L", "cholesky(A + eye(2))*2", "eigvalsh(A)", "eigh(A)[1]"]
 )
+@pytest.mark.one_in(2)
 def test_a_matrix_of_which_torch_reads_one_triangle_is_judged_only_if_it_is_symmetric(text: str) -> None:
     """Torch derives by both, which is the derivative of what it computed nowhere else."""
     for off, verdict in ((0.5, "agree"), (0.6, "unchecked")):

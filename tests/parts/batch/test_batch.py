@@ -67,7 +67,7 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize(("words", "request_"), REQUESTS, ids=str)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_an_answer_is_what_json_prints(words: list[str], request_: dict[str, Any], gradcli: Command, ask: Ask) -> None:
     """To the byte; with an id, that alone is added."""
     wanted = gradcli(*words, "--json").out

@@ -32,6 +32,7 @@ REWRITTEN = [
 
 
 @pytest.mark.parametrize(("expression", "count", "rewritten"), REWRITTEN)
+@pytest.mark.one_in(2)
 def test_a_large_jacobian_has_a_rewrite_too(expression: str, count: int, rewritten: str) -> None:
     """Of more entries than are shown beside a product; the rewritten text is tried by a product of its own."""
     found = ask("jacobian", expression, at={"x": f"linspace(-1,1,{count})"}).check
@@ -134,7 +135,7 @@ LARGE: list[Any] = [
 
 
 @pytest.mark.parametrize(("command", "expression", "more"), LARGE)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_large_and_empty_are_no_trouble(command: str, expression: str, more: dict[str, Any], gradcli: Command) -> None:
     """It is answered or refused, soon."""
     began = time.process_time()

@@ -59,7 +59,7 @@ PROVED: list[tuple[str, str, At, str]] = [
 
 
 @pytest.mark.parametrize(("f", "text", "at", "of"), part(PROVED, 2, of=3))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     """Trigonometric and hyperbolic identities, branches, sums and deltas; its shape says what it is of."""
     claim = claim_of(f, text, at)
@@ -207,7 +207,7 @@ def _said(f: str, text: str, at: At, how: dict[str, Any], status: str, words: st
 
 
 @pytest.mark.parametrize(("f", "text", "at", "how", "status", "words"), first_of_each(SAID, _said))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_a_claim_has_its_status_and_a_remark(
     f: str, text: str, at: At, how: dict[str, Any], status: str, words: str
 ) -> None:
@@ -286,6 +286,7 @@ REFUTED: list[tuple[str, str, At, str]] = [
 
 
 @pytest.mark.parametrize(("f", "text", "at", "mistake"), REFUTED, ids=[f"{f} -> {text}" for f, text, _, _ in REFUTED])
+@pytest.mark.one_in(2)
 def test_a_false_claim_is_refuted_with_a_counterexample(f: str, text: str, at: At, mistake: str) -> None:
     """A classic mistake gets its name, and explains the claim at every point tried; others get none."""
     claim = claim_of(f, text, at)
@@ -371,6 +372,7 @@ def test_large_claims_are_sampled_and_said_so() -> None:
         ("x**3/3", "0.333333333333*3*x**2", 1.5, 101),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_point_without_a_derivative_does_not_count(f: str, text: str, x: float, points: int) -> None:
     """The claim is tried elsewhere."""
     assert claim_of(f, text, {"x": x}).points == points

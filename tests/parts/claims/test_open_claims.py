@@ -39,7 +39,7 @@ PROVED = [
 
 
 @pytest.mark.parametrize(("f", "variable", "claim", "words"), PROVED, ids=[f"{f}: {c}"[:60] for f, _, c, _ in PROVED])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_a_true_claim_is_proved_without_values(f: str, variable: str, claim: str, words: str) -> None:
     """For the shapes that people mean, which the answer says."""
     answer = Function(f).check(claim={variable: claim})
@@ -65,7 +65,7 @@ REFUTED = [
 
 
 @pytest.mark.parametrize(("f", "variable", "claim"), REFUTED, ids=[f"{f}: {c}"[:60] for f, _, c in REFUTED])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_false_claim_is_refuted_without_values(f: str, variable: str, claim: str) -> None:
     """In each reading with which it makes sense, and by the numbers of one."""
     found = Function(f).check(claim={variable: claim}).claims[0]
@@ -103,7 +103,7 @@ DIFFERENTIALS = [
 
 
 @pytest.mark.parametrize(("f", "claim", "found"), DIFFERENTIALS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_a_claim_may_be_a_differential(f: str, claim: str, found: dict[str, str]) -> None:
     """Of each variable that it names the differential of."""
     assert {one.variable: one.status for one in Function(f).check(claim={"": claim}).claims} == found

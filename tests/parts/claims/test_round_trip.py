@@ -37,7 +37,7 @@ def _formulas(text: str, values: Mapping[str, str]) -> Iterator[tuple[Subject, F
     known = {name: array.shape for name, array in arrays.items()}
     program = parse(text, given=frozenset(known), shapes=known)
     shapes = {symbol: known[str(symbol)] for symbol in program.variables}
-    for symbol in program.variables:
+    for symbol in (one for one in program.variables if str(one) in program.differentiable):
         try:
             primitive = in_primitives(program)
             derivative = differentiate(primitive, infer(primitive, shapes), symbol)
@@ -100,6 +100,7 @@ TRIED = [*part((op.worked_example for op in TABLE.values()), 8, of=96), *part(WR
 
 
 @pytest.mark.parametrize(("text", "values"), TRIED)
+@pytest.mark.one_in(2)
 def test_a_printed_formula_is_a_claim(text: str, values: Mapping[str, str]) -> None:
     """With its left-hand side, in both notations: proved, or no point speaks against it but where branches meet."""
     for subject, printed, arrays in _formulas(text, values):

@@ -57,7 +57,7 @@ CLAIMS: list[tuple[str, dict[str, str], str, str, At, str, str]] = [
     first_of_each(CLAIMS, lambda *one: (*one[1].values(), *one[5:])),
     ids=[f"{f}: {c}" for f, _, _, c, *_ in CLAIMS],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_a_claim_is_judged_under_the_structure_and_in_general(
     f: str, assume: dict[str, str], wrt: str, claim: str, at: At, status: str, in_general: str
 ) -> None:

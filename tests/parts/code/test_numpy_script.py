@@ -68,7 +68,7 @@ def require_same(text: str, at: Mapping[str, Value], v: Value | None, tolerance:
 
 
 @pytest.mark.parametrize("op", own_rules(ops.TABLE.values(), 3), ids=lambda op: op.name)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_every_operation_has_its_gradient_in_numpy(op: ops.Op, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worked example of its row."""
     monkeypatch.setattr("gradcli.parts.code.code._formulas", lambda _: {})  # which take most of the time
@@ -115,7 +115,7 @@ EVERY = [edge for edge in EDGES if edge[1]] + OWN
 
 
 @pytest.mark.parametrize(("text", "at", "v"), EVERY, ids=[edge[0] + str(edge[2]) for edge in EVERY])
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_edges(text: str, at: dict[str, str], v: str | None) -> None:
     """Precedence, constants, sizes, lists, dimensions, v, values and names."""
     require_same(text, at, v)
@@ -192,6 +192,7 @@ EXCEPTIONS = [
 
 
 @pytest.mark.parametrize(("text", "x", "v", "expected", "is_torchs"), EXCEPTIONS)
+@pytest.mark.one_in(2)
 def test_a_script_has_the_numbers_of_torch_where_its_gradient_gives_others(
     text: str, x: str, v: str | None, expected: Any, is_torchs: bool
 ) -> None:

@@ -139,6 +139,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "at", "message"), REFUSED)
+@pytest.mark.one_in(2)
 def test_what_is_refused(text: str, at: dict[str, str], message: str) -> None:
     """As everywhere: one message with a hint."""
     with pytest.raises(GradcliError, match=message) as caught:

@@ -31,6 +31,7 @@ def _regions(text: str, allow: tuple[str, ...] = (), rtol: float | None = None, 
     ("text", "ends"),
     [("x**3 + x", "1..2"), ("sin(x)", "-3..3"), ("tanh(x)", "-3..3"), ("x*sin(x)", "0..20"), ("2*x", "-1..1")],
 )
+@pytest.mark.one_in(2)
 def test_all_of_a_harmless_function_is_proved(text: str, ends: str) -> None:
     """But near zeros, where the largest number of the box is what errors are relative to."""
     found = _regions(text, x=ends)
@@ -49,6 +50,7 @@ def test_all_of_a_harmless_function_is_proved(text: str, ends: str) -> None:
         ("sqrt(x)", "0..1", "edge", "undefined"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_what_a_box_may_hold_has_a_witness(text: str, ends: str, verdict: str, witness: str) -> None:
     """A region around it, no larger than a millionth of the box."""
     found = _regions(text, x=ends)

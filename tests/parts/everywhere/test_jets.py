@@ -22,7 +22,7 @@ SLOW = {"zeta": 1, "gammaincc": 1, "i0": 2, "i1": 2, "polygamma": 2, "lgamma": 2
 
 
 @pytest.mark.parametrize("name", PRIMITIVES)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_no_point_refutes_the_bounds_of_a_primitive(name: str) -> None:
     """Values, slopes, second slopes, and the change between two points of a box without a jump."""
     found = violations(PRIMITIVES[name], random.Random(name), boxes_of=10, points_of=SLOW.get(name, 4))

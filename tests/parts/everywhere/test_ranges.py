@@ -127,6 +127,7 @@ ZEROS = [
 
 
 @pytest.mark.parametrize(("text", "ends", "expected"), ZEROS)
+@pytest.mark.one_in(2)
 def test_zeros_are_found_and_no_other(text: str, ends: str, expected: list[float]) -> None:
     """Each in a box of its own that has exactly one."""
     answer = Function(text).range(box={"x": ends}, zeros=True)

@@ -187,7 +187,7 @@ def test_every_operation_of_the_table_has_a_graph(turn: int) -> None:
 
 
 def test_long_programs_do_not_recurse(tmp_path: Path) -> None:
-    """1,000 statements; and in a process of its own, as it may crash, a sum of 10,000 terms on a small stack."""
+    """1,000 statements; and in a process of its own, as it may crash, a sum of 4,000 terms on a small stack."""
     text = "y0 = x; " + "; ".join(f"y{n + 1} = y{n}*1.001" for n in range(1_000))
     graph = Function(text).graph({"x": 1})
     assert len(graph.nodes) == 1_001
@@ -196,9 +196,9 @@ def test_long_programs_do_not_recurse(tmp_path: Path) -> None:
         "import threading\n"
         "from gradcli import Function\n"
         "def draw():\n"
-        "    graph = Function('+'.join(['x']*10_000)).graph({'x': 1})\n"
+        "    graph = Function('+'.join(['x']*4_000)).graph({'x': 1})\n"
         "    print(len(graph.nodes), graph.tensors[0].grad)\n"
-        "threading.stack_size(2**20)\n"
+        "threading.stack_size(2**19)\n"
         "drawing = threading.Thread(target=draw)\n"
         "drawing.start()\n"
         "drawing.join()\n"
@@ -206,7 +206,7 @@ def test_long_programs_do_not_recurse(tmp_path: Path) -> None:
     (tmp_path / "draw.py").write_text(code, encoding="utf-8")
     run = process(warm.runner(), str(tmp_path / "draw.py"))
     assert run.code == 0, run.err
-    assert run.out == "10000 10000.0\n"
+    assert run.out == "4000 4000.0\n"
 
 
 def test_tensors_that_are_too_large_together_are_refused() -> None:

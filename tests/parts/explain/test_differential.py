@@ -20,6 +20,7 @@ BOARDS: list[tuple[str, list[str], list[str], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("f", "wrt", "lines", "gradients"), BOARDS, ids=[f for f, *_ in BOARDS])
+@pytest.mark.one_in(2)
 def test_the_lines_are_those_of_a_board(f: str, wrt: list[str], lines: list[str], gradients: dict[str, str]) -> None:
     """A sum inside has a name, and what a statement names its own; without values random ones are taken."""
     answer = Function(f).explain(wrt=wrt)
@@ -47,6 +48,7 @@ def test_the_lines_are_those_of_a_board(f: str, wrt: list[str], lines: list[str]
         of=2,
     ),
 )
+@pytest.mark.one_in(2)
 def test_each_line_is_a_differential(f: str) -> None:
     """Proved as a claim of it, of each variable that moves."""
     function = Function(f)

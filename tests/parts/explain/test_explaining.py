@@ -126,6 +126,7 @@ TERMS: list[tuple[str, Any, dict[str, Any], str, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize(("text", "v", "at", "name", "terms"), TERMS)
+@pytest.mark.one_in(2)
 def test_adjoints_add_up_terms(text: str, v: Any, at: dict[str, Any], name: str, terms: list[dict[str, Any]]) -> None:
     """Hand-derived, with the line that each comes from, its rule, and its numbers."""
     found = _adjoint(_explain(text, v, **at), name)
@@ -192,6 +193,7 @@ RULES: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "at", "name", "said"), RULES)
+@pytest.mark.one_in(2)
 def test_an_adjoint_has_the_line_of_the_gradient_that_makes_it(
     text: str, at: dict[str, Any], name: str, said: str
 ) -> None:
@@ -278,7 +280,7 @@ def test_the_numbers_of_a_product_give_its_value(text: str) -> None:
 
 
 @pytest.mark.parametrize("op", part(ops.TABLE.values(), 0, of=20), ids=lambda op: op.name)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_every_operation_is_explained(op: ops.Op) -> None:
     """By its worked example: the terms add up to torch's adjoints, and local derivatives give the terms."""
     text, at = op.worked_example

@@ -135,6 +135,7 @@ def test_of_very_many_tensors_the_first_and_the_last_are_shown() -> None:
 
 
 @pytest.mark.parametrize("form", ["dot", "json"])
+@pytest.mark.one_in(2)
 def test_a_graph_that_is_too_large_is_refused(form: str) -> None:
     """Formats that write it whole refuse it."""
     graph = _chain(MAX_NODES + 1)

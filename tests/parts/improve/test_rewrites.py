@@ -171,6 +171,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), PLACES)
+@pytest.mark.one_in(2)
 def test_the_text_changes_where_it_must_and_nowhere_else(text: str, expected: str) -> None:
     """All places of an operation, also those of a name; what is no longer used goes."""
     found = _all(text, (3,))
@@ -258,6 +259,7 @@ REMOVABLE = [
 
 
 @pytest.mark.parametrize(("text", "point", "limit", "slope"), REMOVABLE)
+@pytest.mark.one_in(4)
 def test_a_series_is_put_in_where_a_part_is_0_by_0(text: str, point: float, limit: float, slope: float) -> None:
     """Limits derived by hand; torch then gives them, and next to the point what balls say of the function."""
     program = parse(text)
@@ -370,7 +372,7 @@ def test_sizes_in_constants_are_read_with_shapes() -> None:
         "a = x; " * 150 + "1 - cos(a)",
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_long_texts_take_bounded_work(text: str) -> None:
     """And no more candidates than stated."""
     with counted() as work:

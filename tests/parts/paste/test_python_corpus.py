@@ -38,7 +38,7 @@ def by_torch(text: str, at: dict[str, object]) -> tuple[torch.Tensor, dict[str, 
 
 
 @pytest.mark.parametrize(("text", "at"), snippets())
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_python_is_read_as_it_runs(text: str, at: dict[str, Any]) -> None:
     """The value and the gradients, by every variable that it is made of."""
     value, gradients = by_torch(text, at)

@@ -303,6 +303,7 @@ def test_each_pass_is_answered_with_what_grad_holds(text: str) -> None:
         *((inner, 0) for inner in ("torch.stack([{}])", "h(lambda t: {})")),
     ],
 )
+@pytest.mark.one_in(2)
 def test_what_is_nested_too_deep_is_refused_in_time(inner: str, deepest: int) -> None:
     """By the limit, and never by that of Python's own stack."""
     before, after = inner.split("{}")

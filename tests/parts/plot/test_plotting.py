@@ -84,7 +84,7 @@ def plotted(text: str, **options: Any) -> Plot:
 @pytest.mark.parametrize(
     "text", first_of_each(PLACES, lambda *text: (" in " in text[0], *sorted(kind for kind, *_ in PLACES[text[0]])[:3]))
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_the_places_of_a_function_are_marked(text: str) -> None:
     """By hand: kinks, jumps, poles, holes, ends of the domain; and nothing where the function is smooth after all."""
     found = plotted(text)
@@ -145,9 +145,8 @@ def test_random_functions_are_marked_where_they_are_singular_and_not_crossed(fir
     for seed in seeds(first, min(5, examples(20)), KEPT if first == 0 else ()):
         text, places, ends = _drawn(seed)
         found = plotted(text, x=ends)
-        assert [(round(mark.place, 6), mark.kind) for mark in found.marks] == [
-            (round(place, 6), kind) for place, kind in places
-        ], (seed, text)
+        assert [mark.kind for mark in found.marks] == [kind for _, kind in places], (seed, text)
+        assert [mark.place for mark in found.marks] == pytest.approx([place for place, _ in places], abs=1e-6), seed
         y = found.curves[0].values
         joined = [
             mark.place
@@ -197,6 +196,7 @@ SPANS: dict[str, list[tuple[str, float, float]]] = {
 
 
 @pytest.mark.parametrize("text", part(SPANS, 0, of=3))
+@pytest.mark.one_in(2)
 def test_ranges_are_shaded(text: str) -> None:
     """Those without a value, without torch's derivative, with lost digits, and with too many places to mark."""
     found = plotted(text)
@@ -221,7 +221,7 @@ CURVATURES: dict[str, list[tuple[float, tuple[float, float]]]] = {
 
 
 @pytest.mark.parametrize("text", CURVATURES)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_jumps_of_the_second_derivative_are_marked_where_it_is_drawn(text: str) -> None:
     """And no other places are."""
     found = plotted(text, order=2)
@@ -269,6 +269,7 @@ WINDOWS = {
 
 
 @pytest.mark.parametrize("text", WINDOWS)
+@pytest.mark.one_in(2)
 def test_all_numbers_are_shown_but_those_on_the_way_to_infinity(text: str) -> None:
     """Not the peak is cut, but a pole; and no panel shows what is only rounding."""
     found = plotted(text)

@@ -21,12 +21,14 @@ def both(row: Row) -> tuple[bool, bool]:
 
 
 @pytest.mark.parametrize("name", part(ROWS, 0, of=12))
+@pytest.mark.one_in(4)
 def test_the_answer_is_that_of_gradcheck(name: str) -> None:
     """And it is right."""
     assert both(ROWS[name]) == (ROWS[name][2],) * 2
 
 
 @pytest.mark.parametrize("name", all_but(UNSEEN, 2))
+@pytest.mark.one_in(2)
 def test_what_gradcheck_does_not_see_is_seen(name: str) -> None:
     """It says the contrary of what is right."""
     assert both(UNSEEN[name]) == (not UNSEEN[name][2], UNSEEN[name][2])

@@ -103,6 +103,7 @@ MEMBERS: list[tuple[str, Tensor, Callable[[Tensor], bool], _OfTensor]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "is_member", "function"), MEMBERS, ids=[name for name, *_ in MEMBERS])
+@pytest.mark.one_in(4)
 def test_the_function_is_called_at_members_alone(
     name: str, value: Tensor, is_member: Callable[[Tensor], bool], function: _OfTensor
 ) -> None:
@@ -154,7 +155,7 @@ CLAIMS: list[tuple[Callable[..., Tensor], tuple[Any, ...], dict[str, str], Any, 
 
 
 @pytest.mark.parametrize(("function", "given", "assume", "gradient", "became"), CLAIMS, ids=range(len(CLAIMS)))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 def test_a_stated_gradient_is_judged_under_the_structure(
     function: Callable[..., Tensor], given: tuple[Any, ...], assume: dict[str, str], gradient: Any, became: Any
 ) -> None:

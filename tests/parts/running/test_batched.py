@@ -17,7 +17,7 @@ from tests.parts.running.wrong_backwards import Square as WithoutRule, W, X
 
 
 @pytest.mark.parametrize(("function", "given"), all_but(RIGHT, 2, 3, 5), ids=range(len(RIGHT)))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_right_ones_pass(function: Any, given: tuple[Any, ...]) -> None:
     """With a rule, with a generated one, and without."""
     answer = check(function, *given, batched=True)
@@ -28,6 +28,7 @@ def test_right_ones_pass(function: Any, given: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize(("function", "words"), all_but(WRONG_RULES, 1), ids=[one.__name__ for one, _ in WRONG_RULES])
+@pytest.mark.one_in(2)
 def test_a_wrong_rule_is_found(function: Any, words: str) -> None:
     """By name, with its line, though nothing is wrong without vmap."""
     assert check(function.apply, X, W).modes == ()
@@ -39,6 +40,7 @@ def test_a_wrong_rule_is_found(function: Any, words: str) -> None:
 
 
 @pytest.mark.parametrize(("function", "words"), WRONG_BACKWARDS, ids=range(len(WRONG_BACKWARDS)))
+@pytest.mark.one_in(2)
 def test_a_backward_that_is_wrong_for_several_v_is_found(function: Any, words: str) -> None:
     """By name, with its line, though it is right for each v."""
     assert record(function.apply, X).check().passed or function.__name__ == "Branches"

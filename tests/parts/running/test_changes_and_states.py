@@ -63,6 +63,7 @@ def test_compiled_functions_are_run_as_they_are_written() -> None:
 @pytest.mark.parametrize(
     "name", "all_large none_small masked counted largest by_place by_order by_number by_difference by_truth".split()
 )
+@pytest.mark.one_in(2)
 def test_a_condition_at_its_boundary_is_no_agreement_however_it_is_asked(name: str) -> None:
     """Over all elements, by a mask, by a count, or by a number that left torch; none where other elements decide."""
     at, beside = (torch.tensor([n, 2.0], dtype=torch.float64) for n in (-1.0, -0.5))

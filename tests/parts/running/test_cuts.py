@@ -50,7 +50,7 @@ CUT: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], str]] = {
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor")  # of torch, which says so itself
 @pytest.mark.parametrize("name", CUT)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_cut_is_a_finding_with_its_line_and_both_numbers(name: str) -> None:
     """gradcheck refuses it; so does a check, unless it is meant."""
     function, words = CUT[name]
@@ -124,6 +124,7 @@ WHOLE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.one_in(2)
 def test_what_changes_no_derivative_is_no_cut(name: str) -> None:
     """Hard as its differences are to compute."""
     for x in (X, X.float(), X * 1e-8):

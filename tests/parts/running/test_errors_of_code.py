@@ -134,6 +134,7 @@ ASKING = {
 
 
 @pytest.mark.parametrize("function", ASKING.values(), ids=ASKING)
+@pytest.mark.one_in(2)
 def test_where_torch_asks_for_an_index_it_is_given_one(function: Any) -> None:
     """Then the derivative is by the other argument."""
     answer = gradcli.vjp(function, {"x": [0.5, -1.5], "i": [1, 2]})

@@ -31,6 +31,7 @@ def _applied(function: Any) -> Any:
 
 
 @pytest.mark.parametrize(("function", "given"), all_but(RIGHT, 1, 3, 5, 8), ids=range(len(RIGHT)))
+@pytest.mark.one_in(2)
 def test_a_right_jvp_passes(function: Any, given: tuple[Any, ...]) -> None:
     """It is tried without being asked for, in views, in place, and with several outputs."""
     answer = check(function, *given)
@@ -44,7 +45,7 @@ def test_a_right_jvp_passes(function: Any, given: tuple[Any, ...]) -> None:
     all_but(WRONG, 1, 3, 4, 5, 7, 9, 10),
     ids=[one.__name__ for one, *_ in WRONG],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_wrong_jvp_is_found(function: Any, given: tuple[Any, ...], words: str) -> None:
     """By name, with its line, though its backward is right."""
     with pytest.raises(AssertionError, match=r"are not right|could not be checked") as raised:

@@ -142,6 +142,7 @@ KEPT: tuple[int, ...] = ()
 
 
 @pytest.mark.parametrize(("block", "dtype"), in_turn(part(range(6), 0, of=3), torch.float64, torch.float32))
+@pytest.mark.one_in(2)
 def test_random_steps_are_judged_right(block: int, dtype: torch.dtype) -> None:
     """None is called wrong or right that is not; hardly one is left open."""
     own = seeds(10 * block, 10, KEPT if block == 0 else ())

@@ -249,7 +249,7 @@ _BY_X = (X.clone().requires_grad_(), Y, 2)
         (lambda x: (x**3).sum() if x[0] > 0 else x.sum(), (X,), lambda x: 3 * x**2 if x[0] > 0 else x**0, "agrees"),
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_a_right_gradient_agrees(
     function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, status: str
 ) -> None:
@@ -274,6 +274,7 @@ def test_a_right_gradient_agrees(
         (_CUBE, (torch.ones(3),), lambda x: 3 * np.array([float(one) for one in x]), "refuted"),
     ],
 )
+@pytest.mark.one_in(4)
 def test_a_wrong_gradient_is_refuted(
     function: Callable[..., Any], inputs: tuple[Any, ...], gradient: Any, mistake: str
 ) -> None:
@@ -291,6 +292,7 @@ def test_a_wrong_gradient_is_refuted(
         (_CUBE, lambda x: 3 * np.array([float(one) for one in x]) ** 2, ", as <lambda> was called at each point"),
     ],
 )
+@pytest.mark.one_in(3)
 def test_a_gradient_that_is_not_proved_says_why(
     function: Callable[..., Any], gradient: Callable[..., Any], why: str
 ) -> None:
@@ -339,6 +341,7 @@ NUMPY = [
 
 
 @pytest.mark.parametrize("function", NUMPY)
+@pytest.mark.one_in(2)
 def test_functions_of_numpy_are_read(function: Callable[..., Any]) -> None:
     """Their numbers are NumPy's, and their derivatives are proved."""
     answer = gradcli.check(function, X)
@@ -359,6 +362,7 @@ def test_functions_of_numpy_are_read(function: Callable[..., Any]) -> None:
         (lambda x: x.clamp(-1, 1), lambda x: x.clamp(-1, 1)),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_backward_pass_may_be_that_of_another_function(
     function: Callable[..., Any], meant: Callable[..., Any]
 ) -> None:
@@ -449,6 +453,7 @@ def called(x, w, n): return [n*float(w[k])*float(x[k])**(n - 1) for k in range(l
         ("sum(x**3) --at 1,2 --claim own.py::fprime", 0, "claim own.py::fprime: proved"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_function_in_a_file_is_a_claim(words: str, code: int, said: str, folder: Any, gradcli: Command) -> None:
     """By its name, as the function is named."""
     (folder / "own.py").write_text(OWN)

@@ -104,7 +104,7 @@ JUMPS: dict[str, tuple[Function, torch.Tensor, torch.Tensor]] = {
 
 
 @pytest.mark.parametrize(("name", "dtype"), in_turn(JUMPS, torch.float64, torch.float32))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_boundary_of_a_held_value_is_a_kink(name: str, dtype: torch.dtype) -> None:
     """And away from it the gradient is that of the function."""
     function, at, beside = JUMPS[name]

@@ -2,6 +2,7 @@
 
 # mypy: disable-error-code="no-untyped-call,no-any-return"
 
+import functools
 import itertools
 import time
 from collections.abc import Callable
@@ -168,6 +169,7 @@ CASES: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, Ver
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.one_in(2)
 def test_a_verdict_is_what_the_function_does(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a kink, at a jump, where a value is held constant, and where it is smooth."""
     monkeypatch.setattr("gradcli.parts.running.blaming.TRIAL_SECONDS", 0.2)  # of a custom function, little is tried
@@ -194,6 +196,7 @@ KEPT = (331, 442)
 @pytest.mark.parametrize(
     "seed", [*seeds(0, 10, KEPT), *(pytest.param(n, marks=pytest.mark.thorough) for n in seeds(10, 290))]
 )
+@pytest.mark.one_in(4)
 def test_random_functions_have_the_verdict_that_they_were_built_for(seed: int) -> None:
     """Masks, casts, indices, branches, changes in place and values held constant; in float32 digits may be lost."""
     built = build(seed)
@@ -213,10 +216,16 @@ def _bisection(factor: float) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda x: Scaled.apply(x).sum()
 
 
+@functools.cache
+def _judged(factor: float, dtype: torch.dtype) -> Any:
+    """What is said of it, by some rows."""
+    return record(_bisection(factor), BETWEEN[:2].to(dtype)).check()
+
+
 @pytest.mark.parametrize("dtype", all_but([torch.float64, torch.float32], 1), ids=["float64", "float32"])
 def test_what_the_function_alone_confirms_is_measured(dtype: torch.dtype) -> None:
     """Its digits are said, and a mistake of a thousandth does not pass in either dtype."""
-    answer, wrong = (record(_bisection(factor), BETWEEN[:2].to(dtype)).check() for factor in (1.0, 1.001))
+    answer, wrong = (_judged(factor, dtype) for factor in (1.0, 1.001))
     check = check_of(answer)
     assert (check.verdict, check.proven) == ("agree", False)
     assert check.digits is not None
@@ -230,7 +239,7 @@ def test_what_the_function_alone_confirms_is_measured(dtype: torch.dtype) -> Non
 @pytest.mark.one_in(2)
 def test_lost_digits_do_not_excuse_what_the_function_denies(factor: float, dtype: torch.dtype) -> None:
     """The steps of a bisection have other slopes than its root, so that nothing is proven by them."""
-    check = check_of(record(_bisection(factor), BETWEEN[:2].to(dtype)).check())
+    check = check_of(_judged(factor, dtype))
     assert (check.verdict, check.proven) == ("disagree", False)
     assert any("the function moves by" in one.note for one in check.findings)
 
@@ -391,6 +400,7 @@ PLANTED: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("mistake", PLANTED)
+@pytest.mark.one_in(4)
 def test_mistakes_of_the_recorder_blame_nobody(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The recording has the value of the function at the point alone; torch's gradient is right all the same."""
     y = torch.tensor([1.0, 1.0, 1.0], dtype=torch.float64)

@@ -102,7 +102,7 @@ GRADIENTS: dict[str, Function] = {
 
 
 @pytest.mark.parametrize("name", GRADIENTS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_a_gradient_that_makes_arrays_is_proved(name: str) -> None:
     """And one that is off by a thousandth is refuted."""
     gradient = GRADIENTS[name]
@@ -120,6 +120,7 @@ AT_POINTS: dict[str, tuple[Function, Function]] = {
 
 
 @pytest.mark.parametrize("name", AT_POINTS)
+@pytest.mark.one_in(3)
 def test_what_may_depend_on_the_point_is_compared_at_points(name: str) -> None:
     """And not proved."""
     function, gradient = AT_POINTS[name]

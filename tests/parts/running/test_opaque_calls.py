@@ -65,7 +65,7 @@ def _in_dtypes() -> list[Any]:
 
 
 @pytest.mark.parametrize(("make", "draw", "is_single", "dtype"), _in_dtypes())
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_right_and_wrong_ones_are_told_apart(make: Make, draw: Draw, is_single: bool, dtype: torch.dtype) -> None:
     """By a thousandth, in either dtype; none is called proven, and the digits are said."""
     if is_single and dtype is torch.float64:
@@ -102,6 +102,7 @@ def test_a_number_that_is_zero_but_for_rounding_agrees() -> None:
 
 
 @pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.one_in(4)
 def test_the_numbers_are_those_of_torch(name: str) -> None:
     """And everything around the call is enclosed as ever."""
     require_as_run(MEASURED[name], own.X, verdict="agree")
@@ -118,6 +119,7 @@ def test_entries_that_do_not_go_through_the_call_are_proven() -> None:
 
 @pytest.mark.parametrize("count", [100, 5_000])
 @pytest.mark.parametrize(("factor", "verdict"), [(RIGHT, "agree"), (WRONG, "disagree")])
+@pytest.mark.one_in(2)
 def test_a_large_call_is_moved_along_random_directions(count: int, factor: float, verdict: str) -> None:
     """Of all entries at once."""
     sine = own.KERNELS[0].made(factor)

@@ -41,7 +41,7 @@ READ = [piece for piece in P if piece[0].__name__ not in REFUSED]
     ),
     ids=[function.__name__ for function, *_ in READ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_a_piece_has_the_numbers_of_torch_and_its_verdict(
     function: Callable[..., Any], args: tuple[torch.Tensor, ...], verdict: str
 ) -> None:

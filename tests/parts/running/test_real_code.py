@@ -90,7 +90,7 @@ READ: dict[str, Callable[[torch.Tensor], Any]] = {
 
 @pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize("name", READ)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_code_is_read_with_the_numbers_of_torch(name: str) -> None:
     """And they are right, as the reference says."""
     require_as_run(READ[name], X, rtol=1e-14)
@@ -197,6 +197,7 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.one_in(2)
 def test_a_pass_of_a_script_is_read(name: str, gradcli: Command) -> None:
     """Whatever its tensors share."""
     run = gradcli("run", "-c", START + SCRIPTS[name], "--strict")

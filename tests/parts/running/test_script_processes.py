@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Run, process
-from tests.warm import gradcli as command_of_gradcli, runner
+from tests.warm import runner
 
 START = "import torch\nx = torch.tensor([3.0, 4.0], requires_grad=True)\n"
 ONE = START + "(x**2).sum().backward()\n"
@@ -76,7 +76,7 @@ def test_an_interrupt_is_the_scripts(folder: Path) -> None:
     Path("own.py").write_text(
         ONE + "import time\nprint('ready', flush=True)\ntry:\n    time.sleep(60)\nfinally:\n    print('after')\n"
     )
-    words = [command_of_gradcli(), "run", "own.py", "--format", "plain"]
+    words = [runner(), "run", "own.py", "--format", "plain"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         assert process.stderr is not None
@@ -108,6 +108,7 @@ COMPILED = [
 
 
 @pytest.mark.parametrize("text", COMPILED, ids=["function", "module"])
+@pytest.mark.one_in(2)
 def test_compiled_functions_are_run_as_written(text: str, folder: Path) -> None:
     """Without a word of the compiler's about files of gradcli."""
     Path("own.py").write_text(START + text)

@@ -101,6 +101,7 @@ SCRIPTS = [
 
 
 @pytest.mark.parametrize(("text", "code", "out", "err"), SCRIPTS)
+@pytest.mark.one_in(2)
 def test_a_script_is_its_own(
     text: str, code: int, out: list[str], err: list[str], folder: Path, gradcli: Command
 ) -> None:
@@ -221,6 +222,7 @@ PASS_AFTER_PASS = [
 
 
 @pytest.mark.parametrize(("text", "named", "leaves"), PASS_AFTER_PASS, ids=["adversarial", "updated", "shared"])
+@pytest.mark.one_in(2)
 def test_a_pass_goes_through_what_earlier_ones_left(
     text: str, named: str, leaves: list[list[str]], gradcli: Command
 ) -> None:
@@ -257,6 +259,7 @@ WHERE_NAN_BEGINS = [
 
 
 @pytest.mark.parametrize(("text", "told"), WHERE_NAN_BEGINS)
+@pytest.mark.one_in(2)
 def test_a_pass_says_where_nan_begins(text: str, told: list[str], folder: Path, gradcli: Command) -> None:
     """The first call that makes it of numbers, forward or else back, with its line."""
     (folder / "own.py").write_text(START + text)

@@ -17,7 +17,7 @@ from tests.parts.running.wrong_backwards import W, X
 
 
 @pytest.mark.parametrize(("function", "given"), all_but(RIGHT, 3, 5, 8, 10), ids=range(len(RIGHT)))
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_right_backward_can_be_differentiated(function: Any, given: tuple[Any, ...]) -> None:
     """By its arguments and by v: of several outputs, in place, of views, and through another function."""
     answer = check(function, *given, order=2)
@@ -29,7 +29,7 @@ def test_a_right_backward_can_be_differentiated(function: Any, given: tuple[Any,
 @pytest.mark.parametrize(
     ("function", "given", "words"), all_but(WRONG, 1, 3, 6, 8, 11), ids=[one.__name__ for one, *_ in WRONG]
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_wrong_second_derivative_is_found(function: Any, given: tuple[Any, ...], words: str) -> None:
     """By name, with the line of the backward, which gives right gradients."""
     before = record(function.apply, *given).check()

@@ -75,7 +75,7 @@ def test_anomaly_mode_ends_a_script_as_in_python_and_its_pass_is_judged(folder: 
         for name, row in PLANTED_NANS.items()
     ],
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_a_nan_is_named(text: str, said: str, folder: Path, gradcli: Command) -> None:
     """By the line that makes it, or by the tensor that holds it."""
     Path("own.py").write_text(text)
@@ -115,7 +115,7 @@ PLANTED_DEAD = {
 @pytest.mark.parametrize(
     ("text", "said"), first_of_each(PLANTED_DEAD.values(), lambda text, said: said), ids=PLANTED_DEAD
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_parameters_that_are_not_trained_are_named(text: str, said: str, folder: Path, gradcli: Command) -> None:
     """At the end, and by nothing that stops the script."""
     Path("own.py").write_text(text)
@@ -203,6 +203,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("text", "code", "said"), LINES, ids=range(len(LINES)))
+@pytest.mark.one_in(2)
 def test_the_line_of_a_pass(text: str, code: int, said: str, folder: Path, gradcli: Command) -> None:
     """Its norm, its leaves, its v, its sign, and what torch refuses with the line and the mend."""
     Path("own.py").write_text(text)

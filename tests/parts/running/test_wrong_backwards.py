@@ -126,6 +126,7 @@ def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_without_haste")
 @pytest.mark.parametrize(("custom", "given"), _chosen(WRONG, FOUND))
+@pytest.mark.one_in(4)
 def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> None:
     """By name, with the line of its backward and where it is wrong; and no test passes with it."""
     with pytest.raises(AssertionError, match="are not right") as raised:
@@ -141,7 +142,7 @@ def test_every_wrong_backward_is_found(custom: Any, given: tuple[Any, ...]) -> N
 @pytest.mark.parametrize(
     ("custom", "given"), _chosen(MORE_WRONG, MORE_FOUND | dict.fromkeys(NOT_FOUND, "not found"), FOUND.values())
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_a_wrong_backward_is_found_in_one_of_the_variants(custom: Any, given: tuple[Any, ...]) -> None:
     """In each that hides in a layout, a shape, values, vectors, inputs or outputs; but for three that hide too well."""
     (trial,) = trials(record(custom.apply, *given).recorded())
@@ -163,6 +164,7 @@ def test_what_is_wrong_far_away_is_found_in_float32_too() -> None:
 
 
 @pytest.mark.parametrize(("custom", "given"), part(RIGHT, 0, of=4), ids=[custom.__name__ for custom, _ in RIGHT])
+@pytest.mark.one_in(2)
 def test_no_right_backward_is_blamed(custom: Any, given: tuple[Any, ...]) -> None:
     """Neither conventions at kinks, nor digits that forward or backward lose."""
     answer = check(lambda x: custom.apply(x * 1, *given[1:]), *given[:1])  # a leaf cannot be changed in place
@@ -184,7 +186,7 @@ IN_DTYPES = [
 
 
 @pytest.mark.parametrize(("custom", "given", "dtype"), IN_DTYPES)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 def test_no_right_backward_is_blamed_in_any_variant(custom: Any, given: tuple[Any, ...], dtype: Any) -> None:
     """Whatever layout, shape, values, vectors, inputs or outputs are tried."""
     tried = trials(record(custom.apply, *(one.to(dtype) for one in given)).recorded())
@@ -211,6 +213,7 @@ def test_digits_that_a_backward_loses_are_not_blamed() -> None:
     assert not trial.fault
 
 
+@pytest.mark.thorough
 def test_each_of_several_functions_has_its_part_of_the_time() -> None:
     """One that takes long leaves time for those after it, and all together take little more than a second."""
 
@@ -314,6 +317,7 @@ HIGH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 """Ends of the interval; with the last, the recording has twice the gradient of the root, as the wrong backward."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "high", "dtype"),
     [
@@ -349,11 +353,13 @@ def test_a_forward_that_no_line_follows_is_judged_by_its_own_slope(kind: str, hi
     ],
     ids=["root by bisection", "entmax by bisection", "root by steps", "doubled next to detach"],
 )
+@pytest.mark.one_in(2)
 def test_a_gradient_that_the_function_bears_out_passes(function: Any, x: torch.Tensor) -> None:
     """Where no line moves, or the backward is meant with what applies it, the function itself is the last judge."""
     assert check(function, x).passed
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_hasty")
 def test_of_many_points_one_alone_is_tried_with_other_numbers() -> None:
     """The backward pass is wrong at each of 5 points, and is run some hundred times, for one of them."""

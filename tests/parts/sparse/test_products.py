@@ -87,6 +87,7 @@ PRODUCTS = {
 
 
 @pytest.mark.parametrize("text", PRODUCTS)
+@pytest.mark.one_in(2)
 def test_a_matrix_takes_few_products(text: str) -> None:
     """As many as its fullest row or column has entries, without what is dense."""
     dense, found = jacobian(text, {"x": np.linspace(0.5, 2, 200)})

@@ -118,14 +118,21 @@ def _when_a_part_is_there(folder: Path, act: Callable[[], object]) -> Iterator[N
 def test_workers_write_what_one_process_writes(
     table: str, slow: str, alone: list[str], cluster: distributed.LocalCluster, tmp_path: Path, gradcli: Command
 ) -> None:
-    """From the shell, of a file of Python that is sent to them; and a worker that is killed is replaced."""
+    """From the shell, of a file of Python that is sent to them."""
     assert len(alone) == FILES
+    words = ["-o", f"{tmp_path}/many/", "--scheduler", cluster.scheduler_address, "--check", "--strict"]
+    run = gradcli("map", slow, "--points", table, *words)
+    assert run.code == 0, run.err
+    assert run.err.startswith("check: agree")
+    assert _parts(tmp_path / "many") == alone
+
+
+@pytest.mark.thorough
+def test_a_worker_that_is_killed_is_replaced(
+    table: str, slow: str, alone: list[str], cluster: distributed.LocalCluster, tmp_path: Path
+) -> None:
+    """And what it has not written is computed anew."""
     with distributed.Client(cluster) as client:
-        words = ["-o", f"{tmp_path}/many/", "--scheduler", cluster.scheduler_address, "--check", "--strict"]
-        run = gradcli("map", slow, "--points", table, *words)
-        assert run.code == 0, run.err
-        assert run.err.startswith("check: agree")
-        assert _parts(tmp_path / "many") == alone
         pid = next(iter(client.run(os.getpid).values()))
         with _when_a_part_is_there(tmp_path / "killed", lambda: os.kill(pid, signal.SIGKILL)):
             assert _run(slow, table, tmp_path / "killed", cluster.scheduler_address) == alone

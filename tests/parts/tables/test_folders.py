@@ -131,6 +131,7 @@ def test_a_file_without_rows_is_no_hindrance(gradcli: Command, folder: Path) -> 
 
 
 @pytest.mark.parametrize("spoil", ["{", "[]", "{}", ""])
+@pytest.mark.one_in(2)
 def test_a_damaged_manifest_is_told(spoil: str, gradcli: Command, folder: Path) -> None:
     """And a note of a part that is damaged is none."""
     _three(folder)

@@ -190,6 +190,7 @@ CASES: list[tuple[str, dict[str, tuple[int, ...]], dict[str, str], str | None]] 
 
 
 @pytest.mark.parametrize(("text", "shapes", "at", "wrt"), CASES, ids=[f"{case[0]} {case[3]}" for case in CASES])
+@pytest.mark.one_in(2)
 def test_every_row_is_what_the_jacobian_command_says(
     text: str, shapes: dict[str, tuple[int, ...]], at: dict[str, str], wrt: str | None, gradcli: Command, folder: Path
 ) -> None:
@@ -218,7 +219,7 @@ def test_every_row_is_what_the_jacobian_command_says(
 
 @pytest.mark.parametrize("into", ROW_FORMATS)
 @pytest.mark.parametrize("form", ROW_FORMATS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_what_is_kept_reads_back(form: str, into: str, gradcli: Command, tmp_path: Path) -> None:
     """From each format to each; the numbers are the same to the last digit, those that are not finite too."""
     x = np.array([0.1, 1e-310, -1.7976931348623157e308, np.inf, -np.inf, np.nan, 1 / 3])
@@ -299,6 +300,7 @@ def test_every_blank_row_before_a_row_is_a_row(blanks: int, gradcli: Command, tm
 
 
 @pytest.mark.parametrize("form", ROW_FORMATS)
+@pytest.mark.one_in(2)
 def test_a_row_that_torch_refuses_is_at_fault_too(form: str, gradcli: Command, tmp_path: Path) -> None:
     """A matrix without an inverse, among others."""
     matrices = np.stack([np.eye(2) * k for k in range(4)] * 20)

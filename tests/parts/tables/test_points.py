@@ -48,7 +48,7 @@ def require_same(text: str, at: Mapping[str, Any], names: Sequence[str], dtype: 
     part((op for op in ops.TABLE.values() if op.defined_by is not Meaning.TORCH_INLINE), 1, of=16),
     ids=lambda op: op.name,
 )
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_all_points_at_once_are_as_one_after_the_other(op: ops.Op) -> None:
     """Every variable mapped, then only the first, whose others are then leaves with a copy a point."""
     text, at = op.worked_example
@@ -77,6 +77,7 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(("text", "at", "names"), CALLS, ids=[call[0] for call in CALLS])
+@pytest.mark.one_in(2)
 def test_points_of_any_shape(text: str, at: dict[str, Any], names: list[str], dtype: Any) -> None:
     """Of several variables, some the same at all points, in both dtypes."""
     require_same(text, at, names, dtype)
@@ -92,6 +93,7 @@ def test_elements_that_tie_share_as_at_one_point(text: str) -> None:
     "text", ["max(x)", "max(x)**0.5", "log(min(x))", "1/min(x)", "max(x, keepdim=True)", "min(x)*x"]
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.one_in(2)
 def test_extremes_without_a_finite_derivative_are_as_at_one_point(text: str, dtype: str) -> None:
     """Amax would spread NaN and infinity over the elements that are not the largest."""
     nan, inf = np.nan, np.inf

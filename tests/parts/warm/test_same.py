@@ -4,14 +4,13 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests import warm
+from tests.command_lines import CommandLine, recorded, require
 from tests.conftest import Command
 from tests.examples import part
-from tests.transcripts import Recorded, recorded
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -19,10 +18,10 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 SOME = [*recorded("answers"), *recorded("errors")][::24]
 
 
-@pytest.mark.parametrize("one", part(SOME, 0, of=16), ids=lambda one: one.command)
-def test_a_warm_answer_is_as_recorded(one: Recorded, forked: Command, require_answered: Any) -> None:
+@pytest.mark.parametrize("one", part(SOME, 0, of=16), ids=lambda one: one.line)
+def test_a_warm_answer_is_as_recorded(one: CommandLine, forked: Command, updates: bool) -> None:
     """Of some of each kind: the same process answers them all."""
-    require_answered(one, forked)
+    require(one, forked, updates=updates)
 
 
 FILES = {
