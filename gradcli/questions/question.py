@@ -26,7 +26,7 @@ from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read
 from gradcli.language.lower.juxtaposed_names import cut_remarks
 from gradcli.language.lower.names import shadowed
 from gradcli.language.program.shapes import infer, likely_matrix_products
-from gradcli.language.program.wengert import Atom, Program, Shape, show
+from gradcli.language.program.wengert import Atom, Program, Shape, shared, show
 from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
 from gradcli.language.text.signs import plain
 from gradcli.option_words import Words, method, option
@@ -495,6 +495,7 @@ class Inquiry:
         program = replace(
             program, warnings=tuple(warnings), called=self.recording.call.called if self.recording else ""
         )
+        program = program if self.recording is None else shared(program)
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
         found = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
         return Question(*found, self.recording, reread_at, self.check, twice, device)

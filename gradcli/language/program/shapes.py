@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -46,6 +47,9 @@ _RANKS: Mapping[str, Mapping[str, int]] = {
 }
 """Dimensions that an operand must have."""
 
+MOST_LINES_KEPT = 200
+"""Most lines of a Program whose shapes are kept for when they are asked for again."""
+
 _PRODUCTS_ADDED = frozenset("addmm addmv addr baddbmm addbmm".split())
 """Sums of a tensor and a product, in whose shape the tensor must fit."""
 
@@ -66,8 +70,13 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
     >>> infer(program, {program.variables[0]: (3, 2)})[program.output]
     (3,)
     """
+    infer_shapes = _kept if len(program.lines) <= MOST_LINES_KEPT else _inferred
+    return dict(infer_shapes(program, tuple(inputs.items()), bounded))
+
+
+def _inferred(program: Program, inputs: tuple[tuple[sympy.Symbol, Shape], ...], bounded: bool) -> Mapping[Atom, Shape]:
     shapes: dict[Atom, Shape] = dict(inputs)
-    total = sum(map(math.prod, inputs.values()))
+    total = sum(math.prod(shape) for _, shape in inputs)
     for line in program.lines:
         operands = [shapes.get(a, ()) for a in line.call.operands]
         try:
@@ -88,6 +97,9 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
         shapes[line.symbol] = shape
     shapes.setdefault(program.output, ())
     return shapes
+
+
+_kept = lru_cache(maxsize=256)(_inferred)
 
 
 def shapes_in(program: Program, known: Mapping[Atom, Shape]) -> Mapping[Atom, Shape]:

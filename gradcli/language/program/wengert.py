@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -215,6 +215,14 @@ class Program:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Hash of what tells most Programs apart, computed once, as caches ask for it."""
+        return hash((self.text, self.variables, self.lines, self.output, self.called))
+
     @property
     def expression(self) -> str:
         """Function as text."""
@@ -282,6 +290,28 @@ class Program:
         return self._made[make]
 
 
+@lru_cache(maxsize=256)
+def shared(program: Program) -> Program:
+    """Return the first Program that is equal to one, with all that was made of it: as of code that is recorded again.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("x**2")
+    >>> shared(program) is shared(replace(program))
+    True
+    """
+    return program
+
+
+@lru_cache(maxsize=4096)
+def symbol_of(number: int) -> sympy.Symbol:
+    """Return the symbol that a line of this number has in each Program whose lines are to have the same symbols."""
+    return _new_symbol(number)
+
+
+def _new_symbol(number: int) -> sympy.Symbol:
+    return sympy.Dummy(f"t{number}", real=True)
+
+
 @dataclass
 class Builder:
     """Builder of lines: each distinct call once, unless lines are not shared.
@@ -293,6 +323,7 @@ class Builder:
         dtype: The dtype that holds the result of each operation on constants, such as `float32`; empty if results are
             exact.  An operation whose exact result this dtype does not hold is a line, which rounds.
         part_of: The defined operation whose meaning is being written, if any.
+        symbol: Makes the symbol of a line by its number; by default one that no other line has, of any Program.
     """
 
     text: str
@@ -300,6 +331,7 @@ class Builder:
     shares: bool = True
     dtype: str = ""
     part_of: str = ""
+    symbol: Callable[[int], sympy.Symbol] = _new_symbol
     lines: list[Line] = field(default_factory=list)
     _known: dict[Hashable, sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
@@ -320,7 +352,7 @@ class Builder:
         if symbol is None:
             if len(self.lines) >= MAX_LINES:
                 raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
-            symbol = sympy.Dummy(f"t{len(self.lines)}", real=True)
+            symbol = self.symbol(len(self.lines))
             self._known[key] = symbol
             self._places[symbol] = len(self.lines)
             self.lines.append(Line(symbol, Call(op, operands, statics), span, part_of=self.part_of))

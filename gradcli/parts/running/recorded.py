@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -28,7 +29,7 @@ from gradcli.crosscheck.point import Numbers
 from gradcli.errors import InputError
 from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
 from gradcli.language.program.opaque import opaque_outputs
-from gradcli.language.program.wengert import Atom, Guard, Program, needed
+from gradcli.language.program.wengert import Atom, Guard, Program, needed, shared, symbol_of
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.code_lines import with_lines_of_code
@@ -43,7 +44,6 @@ from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import (
     Surroundings,
     clone_saved_tensors,
-    eager,
     give,
     keeping_gradients,
 )
@@ -108,7 +108,13 @@ class Recorded:
         return [name for name, one in found if isinstance(one, torch.nn.Parameter) and one.requires_grad]
 
     def forward(
-        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None, once: bool = False
+        self,
+        arrays: Mapping[str, Array],
+        wrt: Sequence[str],
+        *,
+        recorder: Recorder | None = None,
+        once: bool = False,
+        is_silent: bool = False,
     ) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
         if self.ran is not None:
@@ -120,7 +126,7 @@ class Recorded:
                 raise InputError(message, hint="make it an argument of the function")
         if self.recorder.takes_gradients or not wrt:  # as when it was recorded
             wrt = [*wrt, *self.call.given]
-        return self._run(arrays, wrt, recorder, NOTHING_MOVES, once=once)
+        return self._run(arrays, wrt, recorder, NOTHING_MOVES, once=once, is_silent=is_silent)
 
     def tangent(self, arrays: Mapping[str, Array], u: Direction) -> Array:
         """Compute Ju by forward mode: its arguments require a gradient if it goes back itself, or fails without.
@@ -131,29 +137,42 @@ class Recorded:
         if self.ran is not None:
             raise InputError(f"{self.call.called} is no function that could be run again, as forward mode does")
         ways = [[*self.call.given]] if self.recorder.takes_gradients else [[], [*self.call.given]]
-        return tangent_by(lambda wrt: self._run(arrays, wrt, None, u, once=False).output, ways)
+        return tangent_by(lambda wrt: self._run(arrays, wrt, None, u).output, ways)
 
     def _run(
-        self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None, u: Direction, *, once: bool
+        self,
+        arrays: Mapping[str, Array],
+        wrt: Sequence[str],
+        recorder: Recorder | None,
+        u: Direction,
+        *,
+        once: bool = False,
+        is_silent: bool = False,
     ) -> Forward:
         arrays = {**self.call.given, **self.arrays, **arrays}
-        leaves = self.recorder.leaves
-        constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
+        constants = self._found
         moved = [name for name in constants if not are_same(arrays[name], self.arrays[name])]
+        changed = [*self.recorder.changed, *(constants.values() if once else ())]
+        kept = keeping_gradients(self._left) if self.recorder.takes_gradients else nullcontext()
         try:
-            changed = [*self.recorder.changed, *(constants.values() if once else ())]
-            with clone_saved_tensors(changed, is_last=once), keeping_gradients(self._left):
-                forward = self.call.forward(arrays, wrt, constants, recorder, u)
+            with clone_saved_tensors(changed, is_last=once), kept:
+                forward = self.call.forward(arrays, wrt, constants, recorder, u, is_silent=is_silent)
         finally:
             self.recorder.restore(but=moved)
         if all(are_same(arrays[name], array) for name, array in self.arrays.items()):
             self._require_repeated(array_of(forward.output))
         return forward
 
+    @cached_property
+    def _found(self) -> Mapping[str, Tensor]:
+        """The tensors that it finds elsewhere, by name, without those that each call makes anew."""
+        leaves = self.recorder.leaves
+        return {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
+
     @property
     def _left(self) -> Iterator[Tensor]:
-        """The tensors found elsewhere whose `.grad` is to stay, if the function goes back itself."""
-        leaves = self.recorder.leaves.values() if self.recorder.takes_gradients else ()
+        """The tensors found elsewhere whose `.grad` is to stay, as the function goes back itself."""
+        leaves = self.recorder.leaves.values()
         return (leaf.tensor for leaf in leaves if not leaf.is_argument and leaf.tensor.is_leaf)
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
@@ -195,7 +214,7 @@ class Recorded:
             largest=self.largest,
             rounding=lambda weights: rounding_of(self, weights, question.wrt),
             is_lost=bool(self.recorder.decisions.lost),
-            together=self.call.surroundings.shared if self.ran is None else contextlib.nullcontext,
+            together=partial(self.call.surroundings.shared, is_silent=True) if self.ran is None else nullcontext,
             known=self._movements.get(key),
         )
         if found is None:
@@ -209,16 +228,14 @@ class Recorded:
 
     def called_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
-        leaves = self.recorder.leaves
-        constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        limit: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        limit: contextlib.AbstractContextManager[object] = nullcontext()
         if self.is_of_point:  # else it takes as long as at the point
             limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
+        with limit:
             try:
-                return self.forward({**self.arrays, **arrays}, wrt, once=True)
+                return self.forward({**self.arrays, **arrays}, wrt, once=True, is_silent=True)
             finally:
-                give(constants, self.arrays, (), self.call.borrowed)
+                give(self._found, self.arrays, (), self.call.borrowed)
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the recording at another point, with nothing held constant: of a script, in place of the function."""
@@ -405,7 +422,7 @@ class FunctionCall:
             recorder.restore(but=constants)
         if ran.output.dtype is not getattr(torch, self.dtype):
             raise WrongDtypeError(dtype_name(ran.output.dtype))
-        program = self._with_arguments(recorder.program(recorder.number(ran.output)), recorder)
+        program = shared(self._with_arguments(recorder.program(recorder.number(ran.output)), recorder))
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
         said = (*recorder.decisions.remarks_on(program), *(() if self.is_numpy else remarks_on_numpy(self.function)))
@@ -435,7 +452,7 @@ class FunctionCall:
     def recorder(self, unread: OpaqueCalls | None = None) -> Recorder:
         """Make the recorder of a run, in which some custom functions are not read."""
         names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
-        found = Recorder(names, getattr(torch, self.dtype), self.called)
+        found = Recorder(names, getattr(torch, self.dtype), self.called, symbol=symbol_of)
         if self.measures:
             found.opaque = OpaqueCalls() if unread is None else replace(unread, custom=[])
         return found
@@ -447,6 +464,8 @@ class FunctionCall:
         constants: Mapping[str, Any],
         recorder: Recorder | None,
         u: Direction = NOTHING_MOVES,
+        *,
+        is_silent: bool = False,
     ) -> Forward:
         """Run the function with a graph, and with the random numbers of the first run.
 
@@ -456,30 +475,35 @@ class FunctionCall:
             constants: The tensors that the function finds elsewhere, by name.
             recorder: The recorder of the run, if it is to be recorded.
             u: The direction in which names move, within a level of dual numbers.
+            is_silent: Whether what it prints is dropped.
         """
         values = {name: self._argument(name, arrays, wrt) for name in self.taken.kinds if name in self.given}
         tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
         if recorder is not None:
             recorder.give(tensors)
         give(constants, arrays, wrt, self.borrowed)
-        move_in_place(constants, u)
-        values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
+        if u:
+            move_in_place(constants, u)
+            values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
         if self.is_numpy:
             values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
-        with (
-            self.surroundings.guarded(f"{self.called} is called"),
-            self.surroundings.of_run(),
-            torch.inference_mode(False),
-            torch.enable_grad(),
-            eager(),
-            applications_seen_by(recorder),
-            made_of_tensors() if self.is_numpy and self.makes_tensors else contextlib.nullcontext(),
-            recorder or contextlib.nullcontext(),
-        ):
-            values = nearest_values(values, self.structures)
+        is_plain = recorder is None and not self.is_numpy
+        seen = nullcontext() if is_plain else self._seen_by(recorder)
+        with self.surroundings.running(f"{self.called} is called", is_silent=is_silent), seen:
+            values = nearest_values(values, self.structures) if self.structures else values
             called = seen_by(recorder, self.called, self._called)
             y = self.taken.call(lambda *args, **by_name: called(args, by_name), values)
         return Forward({**constants, **tensors}, y)
+
+    @contextlib.contextmanager
+    def _seen_by(self, recorder: Recorder | None) -> Iterator[None]:
+        """Record a block, and have NumPy's functions in it make tensors where they are to."""
+        with (
+            applications_seen_by(recorder),
+            made_of_tensors() if self.is_numpy and self.makes_tensors else nullcontext(),
+            recorder or nullcontext(),
+        ):
+            yield
 
     def _called(self, args: Sequence[Argument], by_name: Mapping[str, Argument]) -> Tensor:
         """Call the function; give its results as one tensor."""
