@@ -315,7 +315,14 @@ def opinions(
         differences: Difference quotients of the entries that have one.
         dtype: The dtype of torch's numbers; a unit in its last place is the unit of the error.
     """
-    found, values = [], values and values.renewed()
+    with precision(KNOWN_BITS * 2):
+        return tuple(_opinions(entries, values and values.renewed(), differences, dtype))
+
+
+def _opinions(
+    entries: Iterable[Entry], values: FormulaValues | None, differences: DifferenceQuotients, dtype: str
+) -> list[Entry]:
+    found: list[Entry] = []
     known: dict[tuple[int, float | None, float | None], Assessment] = {}  # of zeros by structure, which share one
     for entry in itertools.islice(entries, MAX_OPINIONS):
         truth = entry.assessment.truth
@@ -336,13 +343,16 @@ def opinions(
         )
         known[key] = one.assessment
         found.append(one)
-    return tuple(found)
+    return found
 
 
 def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
     """Return the distance in units in the last place of the truth; None where it is not finite.
 
-    >>> _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
+    The precision is to be twice that of a float.
+
+    >>> with precision(KNOWN_BITS * 2):
+    ...     _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
     (4.0, 0.0, None)
     """
     middle = float(truth.mid())
@@ -353,5 +363,4 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
             unit = float(np.spacing(np.abs(np.dtype(dtype).type(middle))))
     if not (math.isfinite(number) and math.isfinite(unit)):
         return None
-    with precision(KNOWN_BITS * 2):
-        return float(abs(arb(number) - truth).mid() / unit) + 0.0
+    return float(abs(arb(number) - truth).mid() / unit) + 0.0

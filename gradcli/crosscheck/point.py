@@ -221,8 +221,11 @@ def unravel(position: int, shape: Shape) -> Index:
     >>> unravel(5, (2, 3))
     (1, 2)
     """
-    if len(shape) == 1:
-        return (position,)
+    return (position,) if len(shape) == 1 else _unraveled(position, shape)
+
+
+@lru_cache(maxsize=4096)
+def _unraveled(position: int, shape: Shape) -> Index:
     index = []
     for size in reversed(shape):
         position, n = divmod(position, size)
@@ -236,8 +239,11 @@ def flat(index: Index, shape: Shape) -> int:
     >>> flat((1, 2), (2, 3))
     5
     """
-    if len(shape) == 1:
-        return index[0]
+    return index[0] if len(shape) == 1 else _flattened(index, shape)
+
+
+@lru_cache(maxsize=4096)
+def _flattened(index: Index, shape: Shape) -> int:
     position = 0
     for n, size in zip(index, shape, strict=True):
         position = position * size + n

@@ -31,7 +31,7 @@ from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
 from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, EnclosurePass, Shift
-from gradcli.reference.pass_views import ValueForms
+from gradcli.reference.pass_views import KnownPlaces, ValueForms
 
 
 def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
@@ -152,6 +152,7 @@ class Plan:
         judges_value: Whether y itself is looked at.
         work: Ball operations.
         numbering: The forms that tell which values are certainly the same, once they are needed.
+        places: The places that passes have found for its elements.
     """
 
     reference: Reference
@@ -163,6 +164,7 @@ class Plan:
     judges_value: bool = True
     work: int = 0
     numbering: ValueForms | None = None
+    places: KnownPlaces = field(default_factory=KnownPlaces)
 
     def run(self, bits: int, shift: Shift | None = None) -> EnclosedDerivatives:
         """Enclose the values and the nonzero columns of the Jacobian, as narrowly as this precision allows.

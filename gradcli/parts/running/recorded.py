@@ -233,9 +233,10 @@ class Recorded:
             limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
         with limit:
             try:
-                return self.forward({**self.arrays, **arrays}, wrt, once=True, is_silent=True)
-            finally:
-                give(self._found, self.arrays, (), self.call.borrowed)
+                return self.forward({**self.arrays, **arrays}, wrt, once=bool(wrt), is_silent=True)
+            finally:  # the others are as they were
+                moved = {name: tensor for name, tensor in self._found.items() if name in arrays}
+                give(moved, self.arrays, (), self.call.borrowed)
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the recording at another point, with nothing held constant: of a script, in place of the function."""
