@@ -263,7 +263,8 @@ def _compared(values: FormulaValues, entries: Sequence[Entry]) -> Mismatches:
     """Compare a formula with the truths of entries, as many as the work admits."""
     different, compared = list[Mismatch](), 0
     with suppress(OverWorkError, OverTimeError, NotImplementedError):  # the comparisons until then stay valid
-        in_order = sorted(entries, key=_is_zero)  # zeros last: they say the least
+        # Zeros last: they say the least.
+        in_order = sorted(entries, key=lambda one: one.assessment.truth is ZERO or bool(one.assessment.truth == 0))
         for n, entry in enumerate(in_order):
             if n % AT_ONCE == 0:
                 values.prepare(in_order[n : n + AT_ONCE])
@@ -292,11 +293,6 @@ def _has_truth(entry: Entry) -> bool:
     if opinion.truth is None or not opinion.proven or opinion.verdict in WITHOUT_TRUTH:
         return False
     return opinion.truth is ZERO or exists(opinion.truth)
-
-
-def _is_zero(entry: Entry) -> bool:
-    truth = entry.assessment.truth
-    return truth is ZERO or bool(truth == 0)
 
 
 def _number(value: float) -> str:

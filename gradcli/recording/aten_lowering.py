@@ -72,7 +72,6 @@ class AtenLowering:
         rules: Rules by the name of an operation, or by its name and overload.
         ask: Asks torch for the meaning of rows that have none.
         records_meaning: Whether the recording makes such a meaning itself: rows that need one count as missing then.
-        symbol: Makes the symbol of a line by its number, as of `Builder`.
 
     Attributes:
         context: The text that the lines are appended to.
@@ -84,19 +83,9 @@ class AtenLowering:
 
     span = Span(0, 0)
 
-    def __init__(
-        self,
-        called: str,
-        rules: Mapping[str, Rule],
-        ask: Ask,
-        *,
-        records_meaning: bool = False,
-        symbol: Callable[[int], sympy.Symbol] | None = None,
-    ) -> None:
+    def __init__(self, called: str, rules: Mapping[str, Rule], ask: Ask, *, records_meaning: bool = False) -> None:
         self.rules, self.records_meaning = rules, records_meaning
         self.context = start(SourceText("0", called), Known(values={}, ask=ask, evaluation=EVALUATION), RULES)
-        if symbol is not None:
-            self.context.builder.symbol = symbol
         self.written, self.variables = self.context.builder.lines, self.context.findings.variables
         self.instead: dict[Atom, Atom] = {}
 

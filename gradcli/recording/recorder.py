@@ -54,7 +54,6 @@ class Recorder(RecordingMode):
         dtype: Dtype of the floating-point arguments; None for a script, which has none.
         called: Name of the recorded function, for messages.
         records_meaning: Whether it records torch's own computation of a call, with constants written out.
-        symbol: Makes the symbol of a line by its number, as of `Builder`.
 
     Attributes:
         opaque: Records calls that cannot be read as they are; None to refuse them.
@@ -72,23 +71,14 @@ class Recorder(RecordingMode):
     opaque: OpaqueCalls | None = None
     _needs_decomposition, _decompose = staticmethod(is_unread), staticmethod(decomposed)
 
-    def __init__(
-        self,
-        names: TensorNames,
-        dtype: Any,
-        called: str = "",
-        *,
-        records_meaning: bool = False,
-        symbol: Callable[[int], sympy.Symbol] | None = None,
-    ) -> None:
+    def __init__(self, names: TensorNames, dtype: Any, called: str = "", *, records_meaning: bool = False) -> None:
         super().__init__()
         self._count = 0
         self.names, self.dtype, self.called, self.records_meaning = names, dtype, called, records_meaning
         self.takes_gradients = False
         self._first_node = next_node()
         self.changed: list[Tensor] = []
-        asked = functools.partial(ask, Recorder)
-        self.lines = AtenLowering(called, RULES, asked, records_meaning=records_meaning, symbol=symbol)
+        self.lines = AtenLowering(called, RULES, functools.partial(ask, Recorder), records_meaning=records_meaning)
         self.leaves: dict[str, Leaf] = {}
         self.decisions = RecordedDecisions(self)
         self.named: dict[Atom, tuple[str, Tensor]] = {}

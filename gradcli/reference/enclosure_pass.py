@@ -28,7 +28,7 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat, distinct
 from gradcli.reference.exact_forms import Numbering
-from gradcli.reference.pass_views import PassPlan, ValueForms
+from gradcli.reference.pass_views import Chunks, PassPlan, ValueForms
 from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
 from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, needs_of, plus, rule_of, times
 
@@ -37,6 +37,9 @@ Direction = tuple[sympy.Symbol, int]
 
 DerivativeColumns = Mapping[Direction, Mapping[int, Outcome]]
 """Nonzero derivatives by direction and flat row of y."""
+
+MOST_CHUNKS = 1_024
+"""Most places of operands that are kept for one plan."""
 
 ONE = arb(1)
 """Slope of what only moves or adds elements."""
@@ -200,22 +203,19 @@ class EnclosurePass:
 
     def _operands(self, line: Line, elements: Flat) -> list[list[Outcome]]:
         """Return all operands of an elementwise operation at each of its elements."""
+        return [self._values_at(line, k, source) for k, _, source in self._chunks(line, elements)]
 
-        def places() -> list[list[int]]:
-            numbers = range(len(line.call.operands))
-            return [self.reference.dependencies.sources(line, k, elements)[1].tolist() for k in numbers]
-
-        found = self.plan.places.of(("operands", line.symbol), elements, places)
-        return [self._values_at(line, k, source) for k, source in enumerate(found)]
-
-    def _chunks(self, line: Line, elements: Flat) -> Sequence[tuple[int, list[int], list[int]]]:
-        """Return what `Dependencies.source_chunks` does, as lists."""
-
-        def chunks() -> list[tuple[int, list[int], list[int]]]:
-            found = self.reference.dependencies.source_chunks(line, elements)
-            return [(k, position.tolist(), source.tolist()) for k, position, source in found]
-
-        return self.plan.places.of(("chunks", line.symbol), elements, chunks)
+    def _chunks(self, line: Line, elements: Flat) -> Chunks:
+        """Return what `Dependencies.source_chunks` does, as lists; found once for elements of the plan."""
+        key = line.symbol, id(elements)
+        known = self.plan.chunks.get(key)
+        if known is not None and known[0] is elements:
+            return known[1]
+        found = self.reference.dependencies.source_chunks(line, elements)
+        chunks = [(k, position.tolist(), source.tolist()) for k, position, source in found]
+        if len(self.plan.chunks) < MOST_CHUNKS:
+            self.plan.chunks[key] = elements, chunks
+        return chunks
 
     def values_at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Return the values of operand k at flat positions of the operand itself."""

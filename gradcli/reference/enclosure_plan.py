@@ -31,7 +31,7 @@ from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
 from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, EnclosurePass, Shift
-from gradcli.reference.pass_views import KnownPlaces, ValueForms
+from gradcli.reference.pass_views import Chunks, ValueForms
 
 
 def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
@@ -91,9 +91,6 @@ CHEAPER = 10
 """Factor by which an operation inside of Arb's matrices is faster."""
 
 
-MOST_KEPT_LINES = 200
-"""Most lines of a Program of which plans are kept for other inputs."""
-
 MOST_KEPT_PLANS = 16
 """Most plans that are kept of a Program with some shapes."""
 
@@ -119,23 +116,16 @@ class LoweredProgram:
     at_positions: tuple[Line, ...]
     plans: dict[Hashable, Plan] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, program: Program, sizes: tuple[Shape, ...]) -> LoweredProgram:
-        """Lower a Program whose variables have these shapes."""
-        known = shapes_in(program, dict(zip(program.variables, sizes, strict=True)))
-        lowered, renamed = lower(program, known)
-        at_positions = tuple(line for line in lowered.lines if line.call.op.is_at_positions)
-        return cls(lowered, renamed, shapes_in(lowered, known), at_positions)
 
-    def keep(self, key: Hashable, plan: Plan) -> None:
-        """Keep a plan, unless it is large."""
-        if plan.work <= MOST_KEPT_WORK:
-            if len(self.plans) >= MOST_KEPT_PLANS:
-                self.plans.clear()
-            self.plans[key] = plan
+def _lowered(program: Program, sizes: tuple[Shape, ...]) -> LoweredProgram:
+    """Lower a Program whose variables have these shapes."""
+    known = shapes_in(program, dict(zip(program.variables, sizes, strict=True)))
+    lowered, renamed = lower(program, known)
+    at_positions = tuple(line for line in lowered.lines if line.call.op.is_at_positions)
+    return LoweredProgram(lowered, renamed, shapes_in(lowered, known), at_positions)
 
 
-_lowered_once = lru_cache(maxsize=128)(LoweredProgram.of)
+_lowered_once = lru_cache(maxsize=128)(_lowered)
 
 
 @dataclass
@@ -152,7 +142,7 @@ class Plan:
         judges_value: Whether y itself is looked at.
         work: Ball operations.
         numbering: The forms that tell which values are certainly the same, once they are needed.
-        places: The places that passes have found for its elements.
+        chunks: Places of operands that passes have found for its elements.
     """
 
     reference: Reference
@@ -164,7 +154,7 @@ class Plan:
     judges_value: bool = True
     work: int = 0
     numbering: ValueForms | None = None
-    places: KnownPlaces = field(default_factory=KnownPlaces)
+    chunks: dict[tuple[Atom, int], tuple[Flat, Chunks]] = field(default_factory=dict)
 
     def run(self, bits: int, shift: Shift | None = None) -> EnclosedDerivatives:
         """Enclose the values and the nonzero columns of the Jacobian, as narrowly as this precision allows.
@@ -195,7 +185,8 @@ class Reference:
     def __init__(
         self, program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, npt.NDArray[np.float64]]
     ) -> None:
-        lowered = _lowered_once if len(program.lines) <= MOST_KEPT_LINES else LoweredProgram.of
+        lowered = _lowered_once if program.is_shared else _lowered
+        self._is_shared = program.is_shared
         self._form = form = lowered(program, tuple(shapes[symbol] for symbol in program.variables))
         self.program, self.renamed, self.shapes = form.program, form.renamed, form.shapes
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
@@ -210,15 +201,19 @@ class Reference:
         Raises:
             OverBudgetError: more than `BALL_OPERATIONS` ball operations.
         """
-        if self.at_positions:
-            return self._planned_anew(directions, rows, judges_value=judges_value)
         asked = None if rows is None else rows.tobytes()
         key = tuple(directions), asked, judges_value, self.budget, self.dependencies.most
-        if key not in self._form.plans:
-            found = self._planned_anew(directions, rows, judges_value=judges_value)
-            self._form.keep(key, found)
-            return found
-        return replace(self._form.plans[key], reference=self, numbering=None)
+        known = self._form.plans
+        if key in known:
+            return replace(known[key], reference=self)
+        found = self._planned_anew(directions, rows, judges_value=judges_value)
+        if self._is_shared and not self.at_positions and found.work <= MOST_KEPT_WORK:
+            if len(known) >= MOST_KEPT_PLANS:
+                known.clear()
+            bare = copy(self)
+            bare.inputs = {}  # which may be large
+            known[key] = replace(found, reference=bare)
+        return found
 
     def _planned_anew(self, directions: Sequence[Direction], rows: Flat | None, *, judges_value: bool) -> Plan:
         plan, wanted = Plan(self, directions, _units(directions), rows=rows), None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,8 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.dependencies import Dependencies, Flat
 from gradcli.reference.rules import Outcome, Rounding
 
-Found = TypeVar("Found")
-
-MOST_KNOWN = 1_024
-"""Most lists of places that are kept for one plan."""
+Chunks = Sequence[tuple[int, Sequence[int], Sequence[int]]]
+"""Positions in a list of elements of a line, and the elements of an operand there, operand by operand."""
 
 ValueForm = tuple[tuple[int, Fraction], ...]
 """Numbers of values with their coefficients; the number 0 stands for the value 1."""
@@ -69,41 +67,14 @@ class ValueForms(Protocol):
         """Give the square root of a form."""
 
 
-class KnownPlaces:
-    """Places of operands that were found for the elements of a plan, for other passes over it, and for other inputs.
-
-    Elements are known by the array that holds them, which a plan keeps.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Hashable, int], tuple[Flat, Any]] = {}
-
-    def of(self, key: Hashable, elements: Flat, find: Callable[[], Found]) -> Found:
-        """Return what was found for these elements, or find it.
-
-        Args:
-            key: What is found.
-            elements: The elements, in an array that does not change.
-            find: Finds it.
-        """
-        known = self._known.get((key, id(elements)))
-        if known is not None and known[0] is elements:
-            found: Found = known[1]
-            return found
-        found = find()
-        if len(self._known) < MOST_KNOWN:
-            self._known[key, id(elements)] = elements, found
-        return found
-
-
 class PassPlan(Protocol):
     """Plan of one pass: see `enclosure_plan.Plan`."""
 
     numbering: ValueForms | None
 
     @property
-    def places(self) -> KnownPlaces:
-        """The places that were found for its elements."""
+    def chunks(self) -> dict[tuple[Atom, int], tuple[Flat, Chunks]]:
+        """The places of operands that passes have found for its elements, by line and the array of the elements."""
 
     @property
     def reference(self) -> ProgramWithInputs:

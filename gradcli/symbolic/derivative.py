@@ -124,7 +124,10 @@ class OutputElement:
         is_kept = len(lines) <= MOST_KEPT_LINES and all(line.call.op.name != MEASURED for line in lines)
         if not is_kept:
             return self.derived(variable)
-        return _differentiated_once(self.program, tuple(map(self.shapes.__getitem__, self.program.variables)), variable)
+        if self.program.is_shared:
+            sizes = tuple(self.shapes[one] for one in self.program.variables)
+            return _differentiated_once(self.program, sizes, variable)
+        return _differentiated(_Structure(self), variable)
 
     def derived(self, variable: sympy.Symbol) -> Derivative:
         """Differentiate by one variable, whatever is known."""

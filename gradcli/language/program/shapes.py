@@ -47,9 +47,6 @@ _RANKS: Mapping[str, Mapping[str, int]] = {
 }
 """Dimensions that an operand must have."""
 
-MOST_LINES_KEPT = 200
-"""Most lines of a Program whose shapes are kept for when they are asked for again."""
-
 _PRODUCTS_ADDED = frozenset("addmm addmv addr baddbmm addbmm".split())
 """Sums of a tensor and a product, in whose shape the tensor must fit."""
 
@@ -70,7 +67,7 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
     >>> infer(program, {program.variables[0]: (3, 2)})[program.output]
     (3,)
     """
-    infer_shapes = _kept if len(program.lines) <= MOST_LINES_KEPT else _inferred
+    infer_shapes = _kept if program.is_shared else _inferred
     return dict(infer_shapes(program, tuple(inputs.items()), bounded))
 
 

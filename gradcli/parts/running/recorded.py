@@ -29,7 +29,8 @@ from gradcli.crosscheck.point import Numbers
 from gradcli.errors import InputError
 from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
 from gradcli.language.program.opaque import opaque_outputs
-from gradcli.language.program.wengert import Atom, Guard, Program, needed, shared, symbol_of
+from gradcli.language.program.passes import shared, symbol_of
+from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.code_lines import with_lines_of_code
@@ -41,12 +42,7 @@ from gradcli.parts.running.moved_function import LOW_DIGITS, Movement, movement,
 from gradcli.parts.running.numpy_arrays import made_of_tensors, numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
 from gradcli.parts.running.operation_rules import broken_rules
-from gradcli.parts.running.repeated_runs import (
-    Surroundings,
-    clone_saved_tensors,
-    give,
-    keeping_gradients,
-)
+from gradcli.parts.running.repeated_runs import Surroundings, clone_saved_tensors, give, keeping_gradients, silenced
 from gradcli.parts.running.replays import require_same
 from gradcli.progress import budget_factor
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -108,13 +104,7 @@ class Recorded:
         return [name for name, one in found if isinstance(one, torch.nn.Parameter) and one.requires_grad]
 
     def forward(
-        self,
-        arrays: Mapping[str, Array],
-        wrt: Sequence[str],
-        *,
-        recorder: Recorder | None = None,
-        once: bool = False,
-        is_silent: bool = False,
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None, once: bool = False
     ) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
         if self.ran is not None:
@@ -126,7 +116,7 @@ class Recorded:
                 raise InputError(message, hint="make it an argument of the function")
         if self.recorder.takes_gradients or not wrt:  # as when it was recorded
             wrt = [*wrt, *self.call.given]
-        return self._run(arrays, wrt, recorder, NOTHING_MOVES, once=once, is_silent=is_silent)
+        return self._run(arrays, wrt, recorder, NOTHING_MOVES, once=once)
 
     def tangent(self, arrays: Mapping[str, Array], u: Direction) -> Array:
         """Compute Ju by forward mode: its arguments require a gradient if it goes back itself, or fails without.
@@ -137,17 +127,10 @@ class Recorded:
         if self.ran is not None:
             raise InputError(f"{self.call.called} is no function that could be run again, as forward mode does")
         ways = [[*self.call.given]] if self.recorder.takes_gradients else [[], [*self.call.given]]
-        return tangent_by(lambda wrt: self._run(arrays, wrt, None, u).output, ways)
+        return tangent_by(lambda wrt: self._run(arrays, wrt, None, u, once=False).output, ways)
 
     def _run(
-        self,
-        arrays: Mapping[str, Array],
-        wrt: Sequence[str],
-        recorder: Recorder | None,
-        u: Direction,
-        *,
-        once: bool = False,
-        is_silent: bool = False,
+        self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None, u: Direction, *, once: bool
     ) -> Forward:
         arrays = {**self.call.given, **self.arrays, **arrays}
         constants = self._found
@@ -156,7 +139,7 @@ class Recorded:
         kept = keeping_gradients(self._left) if self.recorder.takes_gradients else nullcontext()
         try:
             with clone_saved_tensors(changed, is_last=once), kept:
-                forward = self.call.forward(arrays, wrt, constants, recorder, u, is_silent=is_silent)
+                forward = self.call.forward(arrays, wrt, constants, recorder, u)
         finally:
             self.recorder.restore(but=moved)
         if all(are_same(arrays[name], array) for name, array in self.arrays.items()):
@@ -166,14 +149,14 @@ class Recorded:
     @cached_property
     def _found(self) -> Mapping[str, Tensor]:
         """The tensors that it finds elsewhere, by name, without those that each call makes anew."""
-        leaves = self.recorder.leaves
-        return {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
+        found = ((name, self.recorder.leaves[name]) for name in self.constants)
+        return {name: leaf.tensor for name, leaf in found if not leaf.is_made}
 
     @property
     def _left(self) -> Iterator[Tensor]:
         """The tensors found elsewhere whose `.grad` is to stay, as the function goes back itself."""
-        leaves = self.recorder.leaves.values()
-        return (leaf.tensor for leaf in leaves if not leaf.is_argument and leaf.tensor.is_leaf)
+        found = self.recorder.leaves.values()
+        return (one.tensor for one in found if not one.is_argument and one.tensor.is_leaf)
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
@@ -228,14 +211,13 @@ class Recorded:
 
     def called_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
-        limit: contextlib.AbstractContextManager[object] = nullcontext()
-        if self.is_of_point:  # else it takes as long as at the point
-            limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
-        with limit:
+        seconds = CALLING_SECONDS * budget_factor()
+        limit = TimeLimit(self.call.called, seconds) if self.is_of_point else nullcontext()  # else as at the point
+        with nullcontext() if self.call.surroundings.are_shared else silenced(), limit:
             try:
-                return self.forward({**self.arrays, **arrays}, wrt, once=bool(wrt), is_silent=True)
+                return self.forward({**self.arrays, **arrays}, wrt, once=bool(wrt))
             finally:  # the others are as they were
-                moved = {name: tensor for name, tensor in self._found.items() if name in arrays}
+                moved = {name: one for name, one in self._found.items() if name in arrays}
                 give(moved, self.arrays, (), self.call.borrowed)
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
@@ -453,7 +435,8 @@ class FunctionCall:
     def recorder(self, unread: OpaqueCalls | None = None) -> Recorder:
         """Make the recorder of a run, in which some custom functions are not read."""
         names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
-        found = Recorder(names, getattr(torch, self.dtype), self.called, symbol=symbol_of)
+        found = Recorder(names, getattr(torch, self.dtype), self.called)
+        found.lines.context.builder.symbol = symbol_of
         if self.measures:
             found.opaque = OpaqueCalls() if unread is None else replace(unread, custom=[])
         return found
@@ -465,8 +448,6 @@ class FunctionCall:
         constants: Mapping[str, Any],
         recorder: Recorder | None,
         u: Direction = NOTHING_MOVES,
-        *,
-        is_silent: bool = False,
     ) -> Forward:
         """Run the function with a graph, and with the random numbers of the first run.
 
@@ -476,7 +457,6 @@ class FunctionCall:
             constants: The tensors that the function finds elsewhere, by name.
             recorder: The recorder of the run, if it is to be recorded.
             u: The direction in which names move, within a level of dual numbers.
-            is_silent: Whether what it prints is dropped.
         """
         values = {name: self._argument(name, arrays, wrt) for name in self.taken.kinds if name in self.given}
         tensors = {name: one for name, one in values.items() if isinstance(one, torch.Tensor)}
@@ -488,23 +468,16 @@ class FunctionCall:
             values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
         if self.is_numpy:
             values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
-        is_plain = recorder is None and not self.is_numpy
-        seen = nullcontext() if is_plain else self._seen_by(recorder)
-        with self.surroundings.running(f"{self.called} is called", is_silent=is_silent), seen:
-            values = nearest_values(values, self.structures) if self.structures else values
-            called = seen_by(recorder, self.called, self._called)
-            y = self.taken.call(lambda *args, **by_name: called(args, by_name), values)
-        return Forward({**constants, **tensors}, y)
-
-    @contextlib.contextmanager
-    def _seen_by(self, recorder: Recorder | None) -> Iterator[None]:
-        """Record a block, and have NumPy's functions in it make tensors where they are to."""
         with (
+            self.surroundings.running(f"{self.called} is called"),
             applications_seen_by(recorder),
             made_of_tensors() if self.is_numpy and self.makes_tensors else nullcontext(),
             recorder or nullcontext(),
         ):
-            yield
+            values = nearest_values(values, self.structures)
+            called = seen_by(recorder, self.called, self._called)
+            y = self.taken.call(lambda *args, **by_name: called(args, by_name), values)
+        return Forward({**constants, **tensors}, y)
 
     def _called(self, args: Sequence[Argument], by_name: Mapping[str, Argument]) -> Tensor:
         """Call the function; give its results as one tensor."""

@@ -13,7 +13,6 @@ import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,10 +140,13 @@ class Surroundings:
     """What is set up around code of the user's, for each run alone, or once for all runs within a block.
 
     That are its output, its warnings and checkpoints, and the random numbers, which are those of the first run.
+
+    Attributes:
+        are_shared: Whether they are set up for all runs within a block.
     """
 
     def __init__(self) -> None:
-        self._random, self._are_shared = random_states(), False
+        self._random, self.are_shared = random_states(), False
 
     @contextlib.contextmanager
     def shared(self, *, is_silent: bool = False) -> Iterator[None]:
@@ -153,21 +155,20 @@ class Surroundings:
         Args:
             is_silent: Whether what the runs print is dropped, in place of being sent to standard error.
         """
-        with _output(is_silent=is_silent), self._set_up():
-            before, self._are_shared = self._are_shared, True
+        with silenced() if is_silent else contextlib.nullcontext(), output_to_errors(), self._set_up():
+            before, self.are_shared = self.are_shared, True
             try:
                 yield
             finally:
-                self._are_shared = before
+                self.are_shared = before
 
-    def running(self, what: str, *, is_silent: bool = False) -> contextlib.AbstractContextManager[object]:
+    def running(self, what: str) -> contextlib.AbstractContextManager[object]:
         """Set them up for a run, and make an error of the input of all that it may raise.
 
         Args:
             what: The activity in words, for messages.
-            is_silent: As for `shared`, which says it of all runs of a block.
         """
-        return _SharedRun(self._random, what) if self._are_shared else self._run_alone(what, is_silent=is_silent)
+        return _SharedRun(self._random, what) if self.are_shared else self._run_alone(what)
 
     def guarded(self, what: str) -> contextlib.AbstractContextManager[None]:
         """Send the output of other code of the user's to standard error, and make an error of what it may raise.
@@ -175,11 +176,11 @@ class Surroundings:
         Args:
             what: The activity in words, for messages.
         """
-        return guarded(what, contextlib.nullcontext if self._are_shared else output_to_errors)
+        return guarded(what, contextlib.nullcontext if self.are_shared else output_to_errors)
 
     @contextlib.contextmanager
-    def _run_alone(self, what: str, *, is_silent: bool) -> Iterator[None]:
-        with guarded(what, partial(_output, is_silent=is_silent)), self._set_up():
+    def _run_alone(self, what: str) -> Iterator[None]:
+        with guarded(what), self._set_up():
             yield
 
     @contextlib.contextmanager
@@ -196,14 +197,10 @@ class Surroundings:
 
 
 @contextlib.contextmanager
-def _output(*, is_silent: bool) -> Iterator[None]:
-    """Send the output of a block to standard error, or drop it."""
-    with contextlib.ExitStack() as redirected:
-        if is_silent:
-            redirected.enter_context(contextlib.redirect_stdout(io.StringIO()))
-            redirected.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        with output_to_errors():
-            yield
+def silenced() -> Iterator[None]:
+    """Drop what Python prints within a block."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
 
 
 class _SharedRun:
