@@ -148,7 +148,9 @@ if not TYPE_CHECKING:  # which knows what is there
                 return __getattr__(known)
             from gradcli.errors import did_you_mean
 
-            hint = did_you_mean(name, __dir__()) or "dir(gradcli) lists what there is"
+            near = _nearest(name)
+            hint = f"gradcli.{near} is the nearest" if near else did_you_mean(name, __dir__())
+            hint = hint or "dir(gradcli) lists what there is"
             raise AttributeError(f"module 'gradcli' has no attribute '{name}': {hint}")
         raise AttributeError(f"module 'gradcli' has no attribute '{name}'")
 
@@ -158,6 +160,15 @@ def _meant(name: str) -> str:
     from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES
 
     return OTHER_NAMES.get(name, "").replace(DERIVATIVE, "grad")
+
+
+def _nearest(name: str) -> str:
+    """Return the function that asks nearly the same as a command of another tool; empty where none does."""
+    from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS
+    from gradcli.registry import package_functions
+
+    near = "grad" if name in (DERIVATIVE, "value_and_grad") else OTHER_COMMANDS.get(name, ("",))[0]
+    return near if near in package_functions() else ""
 
 
 def _is_module(name: str) -> bool:

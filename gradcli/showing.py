@@ -27,6 +27,25 @@ class Picture:
         return self.svg
 
 
+_OTHER_NAMES = {
+    name: path
+    for path, names in {
+        "passed": "ok success is_ok valid",
+        "value": "y result output_value primal",
+        "check.max_relative_error": "error max_error relative_error",
+        "formula": "derivative_formula symbolic_gradient expr",
+        "to_json()": "json",
+        "to_dict()": "dict asdict",
+        "jacobian": "J jac",
+    }.items()
+    for name in names.split()
+}
+"""Attributes by other names, with those of an answer."""
+
+_DERIVATIVES = frozenset("gradient gradients derivative derivatives grads dx numpy item tolist".split())
+"""Names of what an answer gives by the name of a variable."""
+
+
 class Shown:
     """Base of answers that Python shows as the shell does."""
 
@@ -71,6 +90,26 @@ class Shown:
         if form and form not in (known := Shown.formats()):
             raise ValueError(f"an answer has no format '{form}'; known are {', '.join(known)}")
         return Shown.write(self, form).removesuffix("\n") if form else str(self)
+
+    if not TYPE_CHECKING:  # which knows what is there
+
+        def __getattr__(self, name: str) -> object:
+            """Say where what has another name is: `answer.verdict` is `answer.check.verdict`."""
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # with the error of its own
+            from difflib import get_close_matches
+
+            own = [one for one in dir(self) if not one.startswith("_")]
+            if hasattr(getattr(self, "check", None) if "check" in own else None, name):
+                hint = f"it is answer.check.{name}"
+            elif (path := _OTHER_NAMES.get(name, "")) and path.partition(".")[0].removesuffix("()") in own:
+                hint = f"it is answer.{path}"
+            elif name in _DERIVATIVES and "keys" in own and self.keys():
+                hint = f'it is answer["{self.keys()[0]}"]'
+            else:
+                close = get_close_matches(name, own, 1, 0.7)
+                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(own)}"
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}': {hint}")
 
     def to_json(self) -> str:
         """Write JSON on one line, as `gradcli --json` does; several products are one object, as in `gradcli batch`."""

@@ -14,6 +14,7 @@ default_command                  the command that the first word means
 questions_in_words               questions in the words of a textbook, `d/dx x^2`, as command lines
 typed_line                       the words of a command line that may be wrong, told apart
 respelling                       rows that rewrite the words of a command line
+spelled_hints                    command lines that the words of a hint spell
 tried_hints                      command lines that are read before a hint shows them
 expression                       options and arguments told apart, mistakes in them; groups of commands in the help
 output                           an answer on stdout or in a file; formats and colours read before the options are

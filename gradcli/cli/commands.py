@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperOption
 
 from gradcli.cli.expression import EXIT_CODES, ExpressionCommand, OnceCommand
-from gradcli.cli.output import Output, OutputOptions, is_typed, output, resolved_options
+from gradcli.cli.output import Output, OutputOptions, is_typed, output, resolved_options, with_notes_on_tables
 from gradcli.cli.parameters import arguments, typed_or_read
 from gradcli.cli.signatures import Option, shell_options, shell_signature
 from gradcli.cli.typer_internals import click
@@ -121,7 +121,8 @@ def _asking(
         is_stream = callable(answer) and not isinstance(answer, Shown)  # a formula is a function too
         if no_files or is_stream:
             return answer
-        return output(answer, shown, **demands, exit_zero=bool(presentation.get("exit_zero")))
+        found = output(answer, shown, **demands, exit_zero=bool(presentation.get("exit_zero")))
+        return with_notes_on_tables(found, given["at"]) if "@" in "".join(given.get("at") or ()) else found
 
     run.__signature__ = shell_signature(function, is_request=no_files is not None)  # type: ignore[attr-defined]
     return run

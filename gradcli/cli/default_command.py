@@ -16,12 +16,12 @@ OTHER_NAMES: Mapping[str, str] = {
     for command, names in {
         DERIVATIVE: "d diff differentiate",
         "grad": "gradient",
-        "jacobian": "jac",
+        "jacobian": "jac jacrev jacfwd",
         "hessian": "hess",
         "vjp": "backward pullback",
         "jvp": "pushforward",
         "eval": "evaluate value",
-        "check": "prove verify gradcheck",
+        "check": "prove verify gradcheck check_grads",
         "improve": "rewrite stabilize",
         "explain": "steps",
         "plot": "draw",
@@ -36,7 +36,7 @@ OTHER_COMMANDS: Mapping[str, tuple[str, ...]] = {
     name: tuple(words.split())
     for words, names in {
         "--format latex": "latex tex",
-        "hessian": "second-derivative second second_derivative",
+        "hessian": "second-derivative second second_derivative gradgradcheck",
         "grad": "partial nabla slope",
         "check": "compare test validate",
         "functions": "list funcs ops operations search",

@@ -77,6 +77,7 @@ EXIT_CODES = (
 """Last paragraph of the help of every command."""
 
 _FILE = "-o"
+_ONCE = {"--points": "a folder, or a pattern in quotes, 'data/*.csv', is several files"}
 _COUNTED = "--check-rows"
 """Option that takes the number after `--check`."""
 
@@ -162,7 +163,7 @@ class OnceCommand(TyperCommand):
                 options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
                     if option.name in given and not (is_completing or getattr(option, "multiple", False)):
-                        raise UsageError(f"{name} is given twice", hint="give it once")
+                        raise UsageError(f"{name} is given twice", hint=_ONCE.get(name, "give it once"))
                     given.add(option.name)
                     if value is None:
                         value = next(words, None)

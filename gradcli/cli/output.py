@@ -7,9 +7,10 @@ typed counts more than the environment, and the values of a function never come 
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,10 @@ class Output:
     note: str = ""
 
 
+_WITHOUT_VERDICT = ("plain", "csv")
+"""Formats of numbers alone."""
+
+
 def output(
     answer: Result,
     shown: OutputOptions,
@@ -141,7 +146,43 @@ def output(
     passed = passes(check, strict=strict, require_all=require_all)
     passed = answer.passed if isinstance(answer, BoxChecking | Checking | Improvement) else passed
     is_asked = strict or require_all or isinstance(answer, Checking)
-    return Output(answer, shown, passed or exit_zero, of_sample(check) if is_asked else "")
+    note = of_sample(check) if is_asked else ""
+    is_silent = shown.form in _WITHOUT_VERDICT and not isinstance(answer, BoxChecking | Checking | Improvement)
+    if strict and is_silent and check is not None and check.verdict != "agree":
+        note = f"did not pass: {check.verdict}{'; ' * bool(note)}{note}"
+    return Output(answer, shown, passed or exit_zero, note)
+
+
+def with_notes_on_tables(found: Output, words: Iterable[str]) -> Output:
+    """Add notes on values that are all columns of a table, of which one has the name of the variable.
+
+    Args:
+        found: The answer.
+        words: Of `--at`, as typed.
+    """
+    told = _notes_on_tables(words, getattr(found.answer, "inputs", ()))
+    return replace(found, note="; ".join(filter(None, (found.note, *told))))
+
+
+_LONGEST_HEADER = 10_000
+"""Characters of the first row of a table that are looked at."""
+
+
+def _notes_on_tables(words: Iterable[str], variables: Iterable[str]) -> Iterator[str]:
+    """Note values that are all columns of a table, of which one has the name of the variable.
+
+    Args:
+        words: Of `--at`, as typed.
+        variables: The variables that have values.
+    """
+    for word in words:
+        name, _, path = word.rpartition("@")
+        if path.endswith((".csv", ".tsv")) and os.path.isfile(path):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                columns = [cell.strip(' "') for cell in re.split(r"[,;\t]", file.readline(_LONGEST_HEADER).strip())]
+            whose = {name.rstrip("= ")} if name else {*variables}
+            for column in [one for one in columns if one in whose][: len(columns) - 1]:
+                yield f"@{path} is all {len(columns)} columns; @{path}:{column} is the column {column}"
 
 
 def passes(check: Check | None, *, strict: bool, require_all: bool) -> bool:

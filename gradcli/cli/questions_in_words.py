@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.errors import UsageError
@@ -20,20 +20,80 @@ _PHRASE = re.compile(
     re.DOTALL,
 )
 _APPLIED = re.compile(
-    r"\s*(?:(?:sp|sympy|jax|torch\.func)\s*\.\s*)?"
+    r"\s*(?:(?:sp|sympy|jax|torch\.func|torch\.autograd\.functional)\s*\.\s*)?"
     r"(?:(?P<noun>jacobian|hessian)|[d∂D]|[dD]iff|grad|gradient|[dD]erivative|differentiate)\s*[(\[](?P<function>.+?)"
-    r"(?:\)\s*/\s*[d∂](?P<over>[^\W\d]\w*)|(?:,\s*(?:[\[{]{1,2}(?P<all>(?!\s*\w+\s*,\s*\d)[^\[\]{}]*)[\]}]{1,2}|\{?(?P<by>[^\W\d]\w*)(?P<twice>\s*,\s*(?:(?P=by)|2))?\}?))?\s*[)\]])\s*",
+    r"(?:\)\s*/\s*[d∂](?P<over>[^\W\d]\w*)|(?:,\s*(?:[\[{]{1,2}(?P<all>(?!\s*\w+\s*,\s*\d)[^\[\]{}]*)[\]}]{1,2}|\{?(?P<by>[^\W\d]\w*)(?:(?P<twice>\s*,\s*(?:(?P=by)|2))|\s*,\s*(?P<other>[^\W\d]\w*))?\}?))?\s*[)\]])\s*",
     re.DOTALL,
 )
 _LATEX = re.compile(
-    r"\s*(?:\\|\f)?d?frac\{\\partial(?:\s*\w)?\}\{\\partial\s*(?P<by>[^\W\d]\w*)\}\s*(?P<function>.+)", re.DOTALL
-)
-_METHOD = re.compile(
-    r"\s*(?:Matrix\((?P<list>\[.+\])\)|(?P<function>.+?))\.(?P<noun>jacobian|hessian|gradient|diff)"
-    r"\(\s*\[?\s*(?P<by>[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)\s*\]?\s*\)\s*",
+    r"\s*(?:\\|\f)?d?frac\{(?P<d>\\partial|d)(?P<twice>\^\{?2\}?)?(?:\s*[a-zA-Z])?\}\{(?P=d)\s*(?P<by>[^\W\d]\w*?)"
+    r"(?(twice)\^\{?2\}?)\}\s*(?P<function>.+)",
     re.DOTALL,
 )
+_METHOD = re.compile(
+    r"\s*(?:Matrix\((?P<list>\[.+\])\)|(?P<function>.+?)(?<!functional)(?<!func)(?<!jax))\.(?P<noun>jacobian|hessian|gradient|diff)"
+    r"\(\s*\[?\s*(?P<by>[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*)\s*\]?\s*\)\s*",
+)
 """A derivative as a method, `Matrix([x*y, x + y]).jacobian([x, y])`."""
+
+_HIGHER = re.compile(
+    r"\s*(?:(?:\\|\f)?d?frac\{(?:\\partial|d)\^\{?[3-9]\}?\s*\w*\}\{.*|[d∂]\s*(?:\^|\*\*)\s*[3-9]\s*/\s*[d∂]\w+\s*(?:\^|\*\*)\s*[3-9]\s*\S.*"
+    r"|(?:\w+\.)?(?:[dD]iff|D|[dD]erivative)\s*[(\[].+,\s*\{?[^\W\d]\w*\s*,\s*[3-9]\}?\s*[)\]]\s*)",
+    re.DOTALL,
+)
+"""A derivative of a higher order, `d^3/dx^3 tan(x)`."""
+
+_POINT = re.compile(
+    r"\s*(?P<function>\S.*?)\s*(?:/\.\s*(?P<rules>\{[^{}]*\}|[^{},]+->[^{},]+)"
+    r"|\.(?:subs|replace)\((?P<subs>[^()]*)\)(?:\.(?:evalf|n|doit)\(\))?"
+    r"|(?:\\(?:big|Big|bigg|Bigg)?(?:r\s*)?)?(?:\||\\rvert|\\vert)\s*_\s*\{(?P<bar>[^{}]*=[^{}]*)\})\s*",
+    re.DOTALL,
+)
+"""A point after a function: `/. x -> 1` of Mathematica, `.subs(x, 1)` of SymPy, `|_{x=1}` on paper."""
+
+_RULE = re.compile(r"[({]*\s*([^\W\d]\w*)\s*(?:->|=|:|,)\s*([^,;=:<>]+?)\s*[)}]*\s*(?:[,;]|$)")
+_OF_LAMBDA = re.compile(
+    r"\s*(?:[\w.]+\.)?(?P<noun>jacobian|hessian|jac(?:rev|fwd)|grad|gradient|derivative|jacobian|elementwise_grad)"
+    r"\(\s*lambda\s+(?P<names>[\w\s,]+?)\s*:\s*(?P<rest>[^\n;]+)\)\s*"
+)
+"""A derivative of a function without a name: `jax.grad(lambda x: x**2)(3.0)`."""
+
+_DECLARED = re.compile(r"[\w\s,]+=\s*(?:\w+\.)?(?:symbols|Symbol)\s*\([^()]*\)")
+"""Declaration of variables in SymPy."""
+
+_PASSED_OVER = re.compile(r"(?:from|import)\s|#|(?:\w+\.)?init_printing\(")
+_ASSIGNED = re.compile(r"([^\W\d]\w*)\s*=(?!=)\s*(.+)")
+_WRAPPED = re.compile(
+    r"(?:\w+\.)?(?:print|pprint|display|simplify|expand|factor|latex)\(([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)"
+)
+_NAME = r"[^\W\d]\w*"
+
+_LIMIT = re.compile(
+    r"\s*\\?lim(?:it)?\s*(?:_\s*)?[{(]?\s*(?P<by>[^\W\d]\w*)\s*(?:->|→|\\to|\\rightarrow)\s*(?P<to>[-+.\w]+)\s*[})]?\s+"
+    r"(?P<function>\S.*)"
+    r"|\s*(?:sp\.|sympy\.)?[lL]imit\s*[(\[](?P<first>.+),\s*(?P<of>[^\W\d]\w*)\s*(?:,|->)\s*(?P<at>[-+.\w]+)\s*[)\]]\s*"
+)
+"""A limit, `lim x->0 sin(x)/x`: the value there, which `eval` finds where the function only has a hole."""
+
+_PRIMES = r"(?P<primes>['\u2032]{1,2}|\u2033)"
+_DEFINED = r"(?P=f)\s*\(\s*(?P<by>[^\W\d]\w*)\s*\)\s*=\s*(?P<function>[^=;]+?)"
+_PRIMED = re.compile(
+    rf"\s*(?P<f>[^\W\d])\s*{_PRIMES}\s*\((?P<at>[^()]*)\)\s*(?:where|if|for|with|when|,|;|:)\s+{_DEFINED}\s*"
+)
+_PRIMED_AFTER = re.compile(
+    r"\s*(?P<f>[^\W\d])\s*\(\s*(?P<by>[^\W\d]\w*)\s*\)\s*=\s*(?P<function>[^=;]+?)\s*"
+    rf"(?:[;,]|\bfind\b|\bthen\b)\s*(?:(?:find|what is)\s+)?(?P=f)\s*{_PRIMES}\s*\((?P<at>[^()]*)\)\s*"
+)
+"""A derivative by its prime next to the function: `f''(2) where f(x) = x^4`, `f(x) = x^4; f''(2)`."""
+
+_HANDLE = re.compile(
+    r"\s*(?P<name>\w+)\s*=\s*@\s*\((?P<names>[^()]*)\)\s*(?P<function>[^;\n]+?)\s*[;\n]\s*"
+    r"(?P=name)\s*\((?P<values>[^;]*)\)\s*;?\s*"
+)
+"""A function of MATLAB and its call: `f = @(x) x.^2 + 1; f(3)`."""
+
+_SIGNS = re.compile(r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol")
+"""Signs that a text of another tool has, without which nothing further is looked for."""
 
 _FIELD = re.compile(
     r"\s*(?:(?P<trace>[lL]aplacian|∇\s*(?:²|\^\s*2))|(?P<rows>[dD]iv(?:ergence)?(?=\s*[(\[]\s*[\[{])|[cC]url|∇\s*[·.×⋅]))"
@@ -66,35 +126,154 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     >>> [*asked("d/dx x^2")], [*asked("x^2 at 3")], [*asked("x^2")]
     ([['grad', 'x^2', '--wrt', 'x']], [['x^2', '--at', '3']], [])
     """
+    named = [] if command == DERIVATIVE else [command]
+    if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
+        yield from of_tools
+        return
     for pattern in (_PHRASE, _APPLIED, _LATEX, _QUOTIENT):
         found = pattern.fullmatch(text)
         if found is None or (pattern is _APPLIED and not _is_one(found)):
             continue
-        parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "at", "of"), "") | found.groupdict("")
+        parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "other", "at", "of"), "") | found.groupdict("")
         by, at = parts["by"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""), parts["at"]
-        named = "hessian" if parts["twice"] else parts["noun"] or command
-        named = named if named in ("jacobian", "hessian", "vjp") else "grad"
+        noun = "hessian" if parts["twice"] or parts["other"] else parts["noun"] or command
+        noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
+        by = "" if parts["other"] else by
         point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else ["--wrt", by] if by else []
         function, *right = map(str.strip, _EQUALS.split(_unwrapped(parts["function"]), maxsplit=1))
         is_claim = bool(right) and all(right) and not function.isidentifier()
         yield (
             ["check", function, "--claim", right[0], *point]
             if is_claim
-            else [named, right[0] if right and right[0] else function, *point]
+            else [noun, right[0] if right and right[0] else function, *point]
         )
         return
     if text.rstrip()[-1:] in (")", "]"):
         yield from _of_operators(text)
     if (found := _AT.fullmatch(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "")
-        yield [*([] if command == DERIVATIVE else [command]), found["function"], "--at", at]
+        yield [*named, found["function"], "--at", at]
+
+
+def _of_tools(text: str, command: str, named: list[str]) -> Iterator[list[str]]:
+    """Generate what a text asks in the words of SymPy, Mathematica, MATLAB, JAX or torch."""
+    if is_of_sympy(text):
+        yield from _of_sympy(text)
+    elif (placed := _placed(text)) is not None:
+        function, rules = placed
+        found_in = [*asked(function, command)] or [[*named, function]]
+        yield from ([*words, *_at(rules)] for words in found_in)
+    elif (called := _called(text, named)) is not None:
+        yield called
+
+
+def _at(rules: Sequence[str]) -> list[str]:
+    """Return the words that give variables their values."""
+    return [word for one in rules for word in ("--at", one)]
+
+
+def _placed(text: str) -> tuple[str, list[str]] | None:
+    """Part a function from the point that is written after it.
+
+    >>> _placed("D[x^2, x] /. x -> 1"), _placed("diff(x*y, x).subs({x: 1, y: 2})")
+    (('D[x^2, x]', ['x=1']), ('diff(x*y, x)', ['x=1', 'y=2']))
+    """
+    if (found := _POINT.fullmatch(text)) is None or "\n" in text:
+        return None
+    point = found["rules"] or found["subs"] or found["bar"]
+    rules = _RULE.findall(point)
+    is_whole = bool(rules) and not _RULE.sub("", point).strip(" )}")
+    return (found["function"], [f"{name}={value}" for name, value in rules]) if is_whole else None
+
+
+def is_of_sympy(text: str) -> bool:
+    """Tell whether a text is a script of SymPy, which declares its variables."""
+    return _DECLARED.search(text) is not None
+
+
+def _of_sympy(text: str) -> Iterator[list[str]]:
+    """Generate what a script of SymPy asks last, with the statements before it.
+
+    >>> [*_of_sympy("x, y = symbols('x y'); f = sin(x)*y; print(diff(f, x))")]
+    [['grad', 'f = sin(x)*y', '--wrt', 'x']]
+    """
+    lines = [line.strip() for line in re.split(r"[\n;]", text) if line.strip()]
+    lines = [line for line in lines if not _DECLARED.search(line) and not _PASSED_OVER.match(line)]
+    statements, derived = dict[str, str](), dict[str, str]()
+    last = ""
+    for line in lines:
+        name, value = found.groups() if (found := _ASSIGNED.fullmatch(line)) else ("", line)
+        while (inner := _WRAPPED.fullmatch(value)) is not None:
+            value = inner[1]
+        for known, written in derived.items():
+            value = re.sub(rf"(?<![\w.]){known}(?!\w)", lambda _, written=written: written, value)
+        last = re.sub(rf"\bdiff\((?={_NAME}\s*,)({_NAME})", r"diff((\1)", value)
+        last = re.sub(r"\b(?:sp|sympy)\.(?=[a-z])", "", last)
+        if "diff(" in value and name:
+            derived[name] = value
+        elif name:
+            statements[name] = value
+    for words in asked(last):
+        function = next(n for n, word in enumerate(words) if n or word not in ("grad", "hessian", "jacobian"))
+        before = "; ".join(f"{name} = {value}" for name, value in statements.items())
+        is_last = bool(statements) and words[function] == [*statements][-1]
+        yield [
+            *words[:function],
+            before if is_last else "; ".join(filter(None, (before, words[function]))),
+            *words[function + 1 :],
+        ]
+
+
+def _called(text: str, named: list[str]) -> list[str] | None:
+    """Return the words that ask what a call of a function without a name, a derivative by its prime or a limit asks.
+
+    >>> _called("jax.grad(lambda x: x**2)(3.0)", []), _called("f = @(x) x.^2; f(3)", [])
+    (['grad', 'x**2', '--at', 'x=3.0'], ['x.^2', '--at', 'x=3'])
+    >>> _called("f''(2) where f(x) = x^4", []), _called("lim x->0 sin(x)/x", [])
+    (['hessian', 'x^4', '--at', 'x=2'], ['eval', 'sin(x)/x', '--at', 'x=0'])
+    """
+    if (found := _LIMIT.fullmatch(text)) is not None:
+        by, to = (found["by"], found["to"]) if found["by"] else (found["of"], found["at"])
+        return ["eval", (found["function"] or found["first"]).strip(), "--at", f"{by}={to}"]
+    if (found := _PRIMED.fullmatch(text) or _PRIMED_AFTER.fullmatch(text)) is not None:
+        is_twice = len(found["primes"].replace("\N{DOUBLE PRIME}", "''")) == 2
+        noun = "hessian" if is_twice else "grad"
+        return [noun, found["function"].strip(), *_at([f"{found['by']}={found['at'].strip()}"])]
+    if (found := _HANDLE.fullmatch(text)) is not None:
+        names, values = found["names"], found["values"]
+        function = found["function"]
+    elif (found := _OF_LAMBDA.fullmatch(text)) is not None:
+        names, noun, rest = found["names"], found["noun"], _parted_at(found["rest"], "),")
+        named = ["jacobian" if noun.startswith("jac") else "hessian" if noun == "hessian" else "grad"]
+        function, values = rest[0], ",".join(rest[1:]).strip()
+        values = _unwrapped(values) if values.count("(") == values.count(")") else values.removeprefix("(")
+    else:
+        return None
+    given = [one.strip() for one in _parted_at(values.strip(), ",") if one.strip()]
+    variables = [one.strip() for one in names.split(",")]
+    if given and len(given) != len(variables):
+        return None
+    return [*named, function.strip(), *_at([f"{name}={value}" for name, value in zip(variables, given, strict=False)])]
+
+
+def _parted_at(text: str, signs: str) -> list[str]:
+    """Part a text at signs outside of all its brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        is_outside = depth == 0
+        depth += (sign in "([{") - (sign in ")]}" and not (is_outside and sign in signs))
+        if is_outside and sign in signs:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
 
 
 def _field(text: str) -> re.Match[str] | None:
     """Match an operator of vector analysis on one function; `div([a, b], c)` is a quotient."""
     found = _FIELD.fullmatch(text)
     is_quotient = found is not None and found["rows"] == "div" and found["by"] is not None
-    return found if found is not None and not is_quotient and _is_whole(found["function"]) else None
+    return found if found is not None and not is_quotient and is_balanced(found["function"]) else None
 
 
 def _of_operators(text: str) -> Iterator[list[str]]:
@@ -118,6 +297,8 @@ def require_none(text: str, command: str = "grad") -> None:
     Raises:
         UsageError: The words are a question, or an expression with its point.
     """
+    if _HIGHER.fullmatch(text) is not None:
+        raise UsageError(f"gradcli takes first and second derivatives: {text.strip()}", hint="hessian is the second")
     if any(asked(text, command)):
         raise UsageError(f"{_what(text)}: {text.strip()}")
 
@@ -126,7 +307,7 @@ def _what(text: str) -> str:
     """Say what a question in words is."""
     if (field := _field(text)) is not None:
         return f"{_FIELDS[bool(field['trace'])]}, which gradcli does not add up"
-    is_point = _AT.fullmatch(text) is not None and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
+    is_point = bool(_AT.fullmatch(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
     return "the point stands in the expression" if is_point else "the expression is a question in words"
 
 
@@ -135,13 +316,13 @@ def _is_one(found: re.Match[str]) -> bool:
     text = found["function"]
     is_bare = not (found["by"] or found["over"] or found["all"])
     is_named = text.strip().isidentifier() or (is_bare and found[0].strip()[:1] in "d∂D")
-    return not is_named and _is_whole(text)
+    return not is_named and is_balanced(text)
 
 
-def _is_whole(text: str) -> bool:
+def is_balanced(text: str) -> bool:
     """Tell whether the brackets of a text balance, and no comma outside of them parts it.
 
-    >>> _is_whole("f(a, b)"), _is_whole("a, b"), _is_whole("a)*(b")
+    >>> is_balanced("f(a, b)"), is_balanced("a, b"), is_balanced("a)*(b")
     (True, False, False)
     """
     depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))

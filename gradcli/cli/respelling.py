@@ -14,8 +14,9 @@ from difflib import get_close_matches
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked
+from gradcli.cli.questions_in_words import asked, is_of_sympy
 from gradcli.cli.signatures import shell_options
+from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, kinds_of, typed_line
 from gradcli.errors import GradcliError
 from gradcli.language.spellings import VALUES, respelled
@@ -94,6 +95,7 @@ def _commands(line: TypedLine) -> Iterator[Words]:
             yield (*instead, *rest)
         else:
             yield ("check", *rest[-3:])
+        return
     names = [name for name, command in all_commands().items() if command.section]
     small = first.lower()
     close = [small] if small in (*names, *OTHER_NAMES) else get_close_matches(small, [*names, *OTHER_NAMES], 2, 0.65)
@@ -329,7 +331,7 @@ def _spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Iterator[W
         attached = f"{line.flags[place]}=" if place in line.flags else ""
         typed = line.words[place].removeprefix(attached)
         name, equals, value = typed.partition("=") if _LABELLED.match(typed) else ("", "", typed)
-        used = {*_NAME.findall(value)} & {*line.variables}
+        used = {one for one in _NAME.findall(value) if not re.fullmatch(r"[dD]\d+", one)} & {*line.variables}
         for group in respelled(value, error, VALUES):
             kept = (one for one in group if used <= {*_NAME.findall(one)})  # 0.6c is no length where c is a variable
             yield (line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept)
@@ -358,6 +360,9 @@ def _of_each_variable(line: TypedLine, typed: str, put: Callable[..., Words]) ->
     """Give each variable its value: of `1,2` in order, of `{x: 1, y: 2}` and `x=1 y=2` by name."""
     variables = line.variables
     parts = [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
+    letters = tuple(name for name in variables if len(name) == 1)
+    if len(parts) < len(variables) and {*"".join(variables)} == {*letters}:
+        variables = letters  # xy is x*y where x and y have values
     if len(parts) == len(variables) > 1 and all(map(_NUMBER.fullmatch, parts)):
         yield put(*map("=".join, zip(variables, parts, strict=True)))
     named = _PARTS.findall(typed.strip("{}<>"))
@@ -386,8 +391,12 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         first, *others = line.variables
         yield (*line.words, "--in", f"{first}=-3..3", *(word for name in others for word in ("--at", f"{name}=1")))
     if line.command == "run" and line.unknown and line.others:
-        options = tuple(line.words[line.unknown[0] :])
-        yield (*line.words[: line.unknown[0]], "--", *options)
+        place, script = line.unknown[0], line.others[0]
+        if place > script:
+            yield (*line.words[:place], "--", *line.words[place:])
+        elif line.words[place].lstrip("-").replace("_", "-") not in _DEBUGGING:
+            yield (*line.put(place, 1), "--", line.words[place])
+        yield line.put(place, 1)
     if "a loss has one element" in said:
         for place in (n for n, option in line.values.items() if option == "--loss" and n not in line.flags):
             yield from (line.put(place, 1, f"{name}({line.words[place]})") for name in ("sum", "mean"))
@@ -400,9 +409,14 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield line.named(command)
     if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
         equation = re.fullmatch(r"\s*([^;=]+?)\s*={1,2}(?!=)\s*([^;]+?)\s*", line.text)
-        if equation is not None and not (equation[1].isidentifier() or " at " in line.text):
+        is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
+        if equation is not None and is_whole and not (equation[1].rstrip("'").isidentifier() or " at " in line.text):
             rest = line.put(line.others[0], 1, equation[1])[line.start :]
             yield ("check", *rest, "--claim", equation[2])
+
+
+_DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "find-nan", "check-nan", "autograd"])
+"""Options that ask `run` for what it does of itself."""
 
 
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -428,16 +442,25 @@ def _scripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     path = line.text.removeprefix("@")
     if "torch raises" in error.text.message:  # and so it would where the script is run
         return
-    if line.command == "run" or not (line.others and is_listed("running") and os.path.isfile(path)):
+    is_without_pass = "makes no backward pass" in error.text.message
+    if (line.command == "run" and not is_without_pass) or not (line.others and is_listed("running")):
+        return
+    called = re.fullmatch(r"(.+?\.(?:py|ipynb))::?([^\W\d]\w*)(?:\([^()]*\))?", path)
+    if called is not None and os.path.isfile(called[1]):
+        yield line.put(line.others[0], 1, f"{called[1]}::{called[2]}")
+    if not os.path.isfile(path):
         return
     if path.endswith((".py", ".pyw", ".ipynb")):
         with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
+            if is_of_sympy(text):
+                yield from map(tuple, asked(text))
+                return
             names, passes = re.findall(r"(?m)^def (\w+)", text), re.findall(r"(?m)^(\w+)\.backward\(\)", text)
             has_value = "--at" in line.flags.values()
             if passes and path.endswith(".py") and not has_value and line.command not in ("", DERIVATIVE):
                 yield line.put(line.others[0], 1, f"{path}::{passes[-1]}")
-            if re.search(r"\.backward\(|autograd\.grad\(", text) or not names:
+            if not is_without_pass and (re.search(r"\.backward\(|autograd\.grad\(", text) or not names):
                 yield ("run", path)
             yield from (line.put(line.others[0], 1, f"{path}::{name}") for name in names[:2] if has_value)
     else:
@@ -472,5 +495,6 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[Iterator[Word
     yield _values(line, error)
     yield from _spelled_values(line, error)
     yield _several_expressions(line)
+    yield lines_of_hint(line, error)
     if error.place is None or error.place.source != "EXPR":
         yield from _texts(line, error)

@@ -15,6 +15,7 @@ import typer
 
 from gradcli import trial
 from gradcli.cli.commands import names_code
+from gradcli.cli.questions_in_words import is_of_sympy
 from gradcli.cli.respelling import WITHOUT_V, respelled_lines
 from gradcli.cli.typed_line import Words
 from gradcli.cli.typer_internals import click
@@ -74,7 +75,11 @@ def _may_be_respelled(words: Words, error: GradcliError) -> bool:
         is_code = any(map(names_code, words)) or (isinstance(error, CodeError) and ";" in whole)
     except GradcliError:  # a part of another package that cannot be loaded
         return False
-    return not ((is_sent or is_code) and not is_usage) and "\n" not in whole and len(whole) <= LONGEST_TRIED
+    return (
+        not ((is_sent or is_code) and not is_usage)
+        and ("\n" not in whole or is_of_sympy(whole))
+        and len(whole) <= LONGEST_TRIED
+    )
 
 
 _SAFE = re.compile(r"[\w@%+=:,./-]+", re.ASCII)

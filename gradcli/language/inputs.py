@@ -204,7 +204,7 @@ def _finite_range(low: Array, high: Array) -> str | None:
         return None
     reach = 10 * max([1.0, *(abs(float(bound)) for bound in (low, high) if np.isfinite(bound))])
     first, last = (float(b) if np.isfinite(b) else end for b, end in ((low, -reach), (high, reach)))
-    return f"write {first:g}..{last:g}"
+    return f"write {first:g}..{last:g} for a part of it"
 
 
 def _split(text: str, source: str) -> tuple[str, str]:

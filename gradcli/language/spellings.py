@@ -8,6 +8,7 @@ is read before anybody sees it (`gradcli.trial`).
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -49,6 +50,7 @@ def _row(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling
 
 
 _INVERSES = {name: f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+_OF_RECIPROCALS = dict(zip(("cot", "sec", "csc"), ("atan", "acos", "asin"), strict=True))
 _ELEMENTARY = "arc(?:sin|cos|tan)h?|a?(?:sin|cos|tan)h?|sec|csc|cot|exp|log|ln|sqrt"
 _ARGUMENT = r"(?P<argument>\((?:[^()]|\([^()]*\))*\)|[^\W\d]\w*|\d[\d.]*[^\W\d]?\w*)"
 _BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
@@ -71,8 +73,6 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
         ("l2 L2 norm_2", "norm"),
         ("chol", "cholesky"),
         ("frob", "norm"),
-        ("argmax", "amax"),
-        ("argmin", "amin"),
         ("average avg", "mean"),
         ("eig eigvals eigenvalues", "eigvalsh"),
     )
@@ -94,6 +94,10 @@ _CALLS: Mapping[str, str] = {
     "gammainc": "(1 - gammaincc({0}))",
     "igamma": "(1 - gammaincc({0}))",
     "t": "({0}).T",
+    **dict.fromkeys(("opnorm", "spectral_norm"), "matrix_norm({0}, 2)"),
+    **dict.fromkeys(("lambda_max", "eigmax", "max_eigenvalue", "largest_eigenvalue"), "eigvalsh({0})[-1]"),
+    **dict.fromkeys(("lambda_min", "eigmin", "min_eigenvalue", "smallest_eigenvalue"), "eigvalsh({0})[0]"),
+    **dict.fromkeys(("sigma_max", "largest_singular_value"), "svdvals({0})[0]"),
 }
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 
@@ -112,8 +116,8 @@ def _power(found: re.Match[str]) -> str:
 
 
 def _inverse(found: re.Match[str]) -> str:
-    name = found["name"]
-    return f"{_INVERSES.get(name, name)}({_inside(found['argument'])})"
+    name, inside = found["name"], _inside(found["argument"])
+    return f"{_OF_RECIPROCALS[name]}(1/({inside}))" if name in _OF_RECIPROCALS else f"{_INVERSES[name]}({inside})"
 
 
 def _mathematica(found: re.Match[str]) -> str:
@@ -131,14 +135,57 @@ def _mathematica(found: re.Match[str]) -> str:
 def _indexed(found: re.Match[str]) -> str:
     """Write a sum over an index, whose elements x_i count from 1 on paper."""
     index, first, last, body = found["index"], found["first"], found["last"], found["body"]
+    if not last.isdecimal():
+        return _whole(found)
+    body = _around(body, index)
     offset = f"{index}-1" if first == "1" else index
     elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", body).strip()
     return f" Σ[{index}={first}..{last}] {elements}"
 
 
+def _around(body: str, index: str) -> str:
+    """Put parentheses around the body of a sum that has its index after a sign too: `x_i^2 + x_i`.
+
+    >>> _around("x[i]^2 + x[i]", "i"), _around("x[i]^2 + 1", "i"), _around("(x[i] + 1)", "i")
+    ('(x[i]^2 + x[i])', 'x[i]^2 + 1', '(x[i] + 1)')
+    """
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in body)
+    signs = [n for n, depth in enumerate(depths) if depth == 0 and body[n] in "+-" and body[:n].strip()]
+    is_after = any(re.search(rf"(?<![a-zA-Z]){index}(?![a-zA-Z])", body[n:]) for n in signs)
+    return f"({body.strip()})" if is_after else body
+
+
+def _bodies(found: re.Match[str]) -> str:
+    """Put parentheses around the body of a sum, `Σ[i=0..1] x[i]^2 + x[i]`, where they are missing."""
+    return f"{found[1]} {_around(found['body'], found['index'])}"
+
+
+def _squares(found: re.Match[str]) -> str:
+    """Write a sum of all elements without an index, `Σ(x_i - μ)²`, whose power is inside."""
+    return f"sum({re.sub(r'_[a-z](?![a-zA-Z])', '', found[1])}{found[2] or ''})"
+
+
+def _thousands(found: re.Match[str]) -> str:
+    return found[0].replace(",", "")
+
+
+def _columns(found: re.Match[str]) -> str:
+    """Write a matrix of LaTeX, whose rows a shell may have left one backslash of; one of a column is a list."""
+    rows = [[cell.strip() for cell in row.split("&")] for row in re.split(r"\\\\?(?=\s|$)", found[1]) if row.strip()]
+    return f"[{', '.join(row[0] if len(row) == 1 else '[' + ', '.join(row) + ']' for row in rows)}]"
+
+
+def _rates(found: re.Match[str]) -> str:
+    """Write a system of equations, `x' = v; v' = -x`, as the list of its right sides."""
+    equations = filter(None, map(str.strip, found[0].replace("\n", ";").split(";")))
+    return f"[{', '.join(one.partition('=')[2].strip() for one in equations)}]"
+
+
 def _whole(found: re.Match[str]) -> str:
     """Write a sum over all elements, `sum_i x_i^2`."""
-    return f" sum({re.sub('_' + found['index'], '', found['body'])})"
+    subscript = rf"_(?:{found['index']}(?![^\W\d])|\{{{found['index']}\}})"
+    body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
+    return f" sum({re.sub(subscript, '', body).strip()})"
 
 
 def _matrix(found: re.Match[str]) -> str:
@@ -150,9 +197,31 @@ def _plain(found: re.Match[str]) -> str:
     return _normal(found[0])
 
 
+def _pieces(found: re.Match[str]) -> str:
+    """Write a choice of a plotter, `{x < 0: -x, x^2}`; what has no condition stands last."""
+    *pieces, last = (piece.partition(":") for piece in found[1].split(","))
+    if last[1]:
+        return found[0]
+    other = last[0].strip()
+    for condition, _, value in reversed(pieces):
+        other = f"where({condition.strip()}, {value.strip()}, {other})"
+    return other
+
+
+_CHOOSE = r"exp(lgamma(\1 + 1) - lgamma(\2 + 1) - lgamma(\1 - \2 + 1))"
+
+_PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
+"""An argument, with calls in it."""
+
+_RATE = r"(?:d[^\W\d]\w*/dt|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
+"""Left side of an equation of a system."""
+
 _UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
 
 TEXTS: tuple[Spelling, ...] = (
+    _row(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
+    _row(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
+    _row(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
     _row(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
     _row(r"\frac" + _BRACED + _BRACED, r"((\1)/(\2))"),  # where a shell has read \f
     _row(
@@ -163,7 +232,7 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
     _row(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
     _row(
-        rf"\b(?P<name>sinh?|cosh?|tanh?)\s*(?:\^|\*\*)\s*\(?-\s*1\)?\s*{_ARGUMENT}",
+        rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{_ARGUMENT}",
         _inverse,
         r"1/\g<name>\g<argument>",
     ),
@@ -178,7 +247,7 @@ TEXTS: tuple[Spelling, ...] = (
         r"\g<a> if \g<if> else \g<b>",
     ),
     _row(r"^\s*(?:\(?\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\)?)\s*(?:→|↦|->|=>)\s*(.+)$", r"\1"),
-    _row(r"^\s*(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?(.+?)\}?\s*$", r"\1"),
+    _row(r"^\s*(?:\w+\s*=\s*)?(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?([^;]+?)\}?\s*;?\s*$", r"\1"),
     _row(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
     _row(r"^\s*return\s+(.+)$", r"\1"),
     _row(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
@@ -188,6 +257,22 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
     _row("[“”„‟‘’‚«»`]", ""),
     _row("[−–—‐‑]", "-"),
+    _row(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", _pieces),
+    _row(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
+    _row(r"\b(masked_fill\(|where\()\s*([^\W\d]\w*)\s*,", r"\1\2 > 0,"),
+    _row(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", _squares),
+    _row(rf"\b(?:nchoosek|binom|binomial|comb|choose)\({_PLAIN},{_PLAIN}\)", _CHOOSE),
+    _row(rf"\bsign\({_PLAIN},{_PLAIN}\)", r"copysign(\1, \2)"),
+    _row(r"\bin\s+(\d+):(\d+)", lambda found: f"in range({found[1]}, {int(found[2]) + 1})"),
+    _row(rf"\bzeta\({_PLAIN}\)", r"zeta(\1, 1)"),
+    _row(
+        r"\b(?:[sS]um|summation)[(\[](?P<body>.+?),\s*[({]?\s*(?P<index>[a-z])\s*,\s*(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?[)\]]",
+        _indexed,
+    ),
+    _row(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
+    _row(rf"\b(?:nthroot|surd|root)\({_PLAIN},\s*3\s*\)", r"cbrt(\1)"),
+    _row(rf"\b(?:nthroot|surd|root)\({_PLAIN},\s*(\d*[02468])\s*\)", r"(\1)**(1/\2)"),
+    _row(rf"\b(?:nthroot|surd|root)\({_PLAIN},\s*(\d+)\s*\)", r"sign(\1)*abs(\1)**(1/\2)"),
     _row(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
     _row(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
     _row(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
@@ -202,8 +287,10 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"≈", "="),
     _row(r"∛\s*" + _ARGUMENT, r"cbrt(\g<argument>)"),
     _row(r"\b0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b", lambda found: str(int(found[0], 0))),
-    _row(r"(\d[\d.]*)\s*°", r"(\1*pi/180)"),
+    _row(r"(\d[\d.]*|[^\W\d]\w*|\([^()]*\))\s*(?:°|degrees?\b|deg\b)", r"(\1*pi/180)"),
+    _row(r"(\d[\d.]*)\s*(?:radians?|rad)\b", r"\1"),
     _row(r"([^\W\d]\w*|\d+|\([^()]*\))!(?!=)", r"exp(lgamma(\1 + 1))"),
+    _row(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
     _row(r"(?<=\d),(?=\d)", "."),
     _row(r"(?<=\d)[’' _](?=\d{3})", ""),
     _row(r"\be\s*\^\s*(?=[-+({\w])", "E^"),
@@ -238,6 +325,7 @@ VALUES: tuple[Spelling, ...] = (
     _row(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
     _row(r"\b(?:x?range)\(", "arange("),
     _row(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
+    _row(r"(?<=[\d.])[dD]([-+]?\d+)\b", r"e\1"),
     _row(r"(?<=\d)[fFdDlL]\b", ""),
     _row(r"(?<=\d)\s*%", "/100"),
     _row(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
@@ -298,8 +386,13 @@ def _elements(text: str, error: GradcliError) -> Iterator[str]:
     word = text[slice(*error.place.span)]
     called = rf"(?<![\w.]){re.escape(word)}\("
     element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
-    if word not in FUNCTIONS and len(element.findall(text)) == len(re.findall(called, text)):
+    is_function = word in FUNCTIONS or word in _ELSEWHERE
+    if not is_function and len(element.findall(text)) == len(re.findall(called, text)):
         yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
+
+
+_ELSEWHERE = frozenset("nchoosek binom binomial comb choose nthroot surd root mod rem fix".split())
+"""Functions from elsewhere that rows spell."""
 
 
 def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
@@ -321,7 +414,7 @@ def _names_for(word: str, error: GradcliError) -> Iterator[tuple[str, str]]:
         yield same, ""
     elif (parted := juxtaposed_names.called_after(word)) is not None:
         yield parted
-    elif (len(word) == 1 and word not in juxtaposed_names.FUNCTIONS) or word in CONSTANTS:
+    elif (len(word) == 1 and word not in juxtaposed_names.FUNCTIONS and word not in "ΣΠ∑∏") or word in CONSTANTS:
         yield f"{word}*", ""
     else:
         yield from (

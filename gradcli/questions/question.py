@@ -26,7 +26,7 @@ from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read
 from gradcli.language.lower.juxtaposed_names import cut_remarks
 from gradcli.language.lower.names import shadowed
 from gradcli.language.program.passes import shared
-from gradcli.language.program.shapes import infer, likely_matrix_products
+from gradcli.language.program.shapes import infer, likely_matrix_products, remarks_on_shapes
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
 from gradcli.language.text.signs import plain
@@ -491,7 +491,7 @@ class Inquiry:
         shapes = infer(program, known)
         alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []
         remarks = cut_remarks(program) if program.joined else ()
-        of_text = (*told, *program.warnings, *remarks, *likely_matrix_products(program, shapes))
+        of_text = (*told, *program.warnings, *remarks, *remarks_on_shapes(program, shapes, at.values()))
         warnings = dict.fromkeys((*of_text, *alone))
         called = self.recording.call.called if self.recording else ""
         program = replace(program, warnings=tuple(warnings), called=called)

@@ -29,11 +29,17 @@ Floats = npt.NDArray[np.float64]
 MEASURING_SECONDS = 10.0
 """Seconds of processor time for the calls of one function."""
 
-NOISE_CALLS = 5
+NOISE_CALLS, NOISE_CALLS_IN_LOW_PRECISION = 5, 12
 """Calls along a line by which the noise of a function is measured, besides that at the point."""
 
-FAR = 2.0**-8
-"""Distance at which a number that has not moved is looked at once more."""
+NOISE_STEP = 4.1e-4
+"""Longest distance between them, in low precision: differences of a smooth function of high frequency are no noise.
+
+It is no power of 2, as the roundings of steps of one quantum repeat themselves, and would not be seen.
+"""
+
+FAR, FAR_IN_LOW_PRECISION = 2.0**-8, 2.0**-4
+"""Distance at which a number that has not moved is looked at once more; float32 may be bfloat16 inside of a kernel."""
 
 ROUNDED = 0.3
 """Noise of a number that is rounded once, in units of the machine epsilon."""
@@ -58,6 +64,9 @@ NOISY = 1e-10
 
 KINKED = 1e-3
 """Least relative difference of the slopes on both sides that is called a kink, if it is no noise."""
+
+SHRINKING = 0.5
+"""Ratio of the differences of both sides with a step and with twice that, below which they are of curvature."""
 
 SEED = 0
 
@@ -126,8 +135,10 @@ def noise_of(along: Callable[[float], Floats], y: Floats, digits: float) -> Floa
     >>> bool(1e-9 < noise[0] < 1e-6)
     True
     """
-    step = digits ** (1 / 3)
-    table = values = np.stack([y, *(along(n * step) for n in range(1, NOISE_CALLS + 1))])
+    is_low = digits > NOISY
+    step, far = min(digits ** (1 / 3), NOISE_STEP), FAR_IN_LOW_PRECISION if is_low else FAR
+    count = NOISE_CALLS_IN_LOW_PRECISION if is_low else NOISE_CALLS
+    table = values = np.stack([y, *(along(n * step) for n in range(1, count + 1))])
     sizes, found = np.abs(y) + np.abs(np.diff(table, axis=0)).max(axis=0) / step, np.zeros_like(y)
     for level in range(1, max(LEVELS) + 1):
         table = np.diff(table, axis=0)
@@ -136,7 +147,7 @@ def noise_of(along: Callable[[float], Floats], y: Floats, digits: float) -> Floa
             found = np.fmax(found, np.sqrt(gamma * np.mean(table**2, axis=0)))
     is_flat = (values == y).all(axis=0)  # as within a step of a function that moves in steps
     if is_flat.any():
-        found = np.where(is_flat, np.fmax(found, np.abs(along(FAR) - y)), found)
+        found = np.where(is_flat, np.fmax(found, np.abs(along(far) - y)), found)
     # Of few differences some are small by chance: the noise of all numbers, relative to their sizes, is a floor.
     ratios = np.where(sizes > 0, found / np.where(sizes > 0, sizes, 1.0), 0.0)
     usual = float(np.sqrt(np.mean(ratios[np.isfinite(ratios)] ** 2))) if np.isfinite(ratios).any() else 0.0
@@ -239,6 +250,10 @@ def measure(function: Callable[[Floats], Floats], x: Floats, y: Floats, digits: 
         rounded = NOISES * noise[rows.astype(int)] / steps
         before, after = (call.one_sided(sign * steps, rows, columns) for sign in (-1, 1))
         bend, own = np.abs(after - before), 16 * rounded + 4 * found.error
+        if (suspect := bend > own).any():  # that of a smooth function is a quarter of what it is with twice the step
+            wide = [call.one_sided(sign * 2 * steps[suspect], rows[suspect], columns[suspect]) for sign in (-1, 1)]
+            is_smooth = bend[suspect] < SHRINKING * np.abs(wide[1] - wide[0])
+            bend[suspect] = np.where(is_smooth, 0.0, bend[suspect])
         errors = found.error + rounded + 4 * digits * np.abs(found.df) + np.where(bend > own, bend, 0.0)
         is_kinked = bend > np.maximum(4 * own, KINKED * np.maximum(np.abs(before), np.abs(after)))
     scale, kink, shape = sizes[columns.astype(int)], None, (y.size, x.size)

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from IPython.lib import pretty
 
+import gradcli
 from gradcli import Function
 from gradcli.report import rendered
 from gradcli.report.document import Screen
@@ -60,6 +62,36 @@ def test_a_pickle_is_shown_by_a_fresh_python() -> None:
 
 
 @pytest.mark.part("pages")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("verdict", "it is answer.check.verdict"),
+        ("ok", "it is answer.passed"),
+        ("J", "it is answer.jacobian"),
+        ("gradient", 'it is answer["x"]'),
+        ("passd", "did you mean 'passed'?"),
+    ],
+)
+def test_an_attribute_of_another_name_is_named(name: str, said: str) -> None:
+    """And what the hint names is there."""
+    answer = gradcli.grad("x**2", 3)
+    with pytest.raises(AttributeError, match=re.escape(said)):
+        getattr(answer, name)
+    assert not hasattr(answer, "__nothing__")
+    assert answer.check
+    assert (answer.check.verdict, answer.passed, float(answer["x"])) == ("agree", True, 6)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("gradgradcheck", "gradcli.hessian is"), ("value_and_grad", "gradcli.grad is")]
+)
+def test_a_function_of_another_name_is_named(name: str, said: str) -> None:
+    """As the shell does."""
+    with pytest.raises(AttributeError, match=said):
+        getattr(gradcli, name)
+    assert vars(gradcli)["__getattr__"]("jacrev")("x**2", 3)["x"] == 6
+
+
 def test_a_notebook_is_given_html_latex_and_text() -> None:
     """The compact screen, all in LaTeX without a remark on packages, and the screen as text."""
     answer = Function("abs(x)").vjp([0, 1], [1, 1])

@@ -100,7 +100,7 @@ def test_each_line_knows_its_place() -> None:
 
 def test_unused_names_are_warned_about() -> None:
     """Once each, never for the output."""
-    assert parse("a = x; b = x; c = b").warnings == ("the name 'a' is assigned but never used",)
+    assert parse("a = x; b = x; c = b").warnings == ("y is c alone, and 'a' is never used; for both, end with [a, c]",)
     assert parse("a = x; x**2").warnings == ("the name 'a' is assigned but never used",)
     assert parse("a = x").warnings == ()
 

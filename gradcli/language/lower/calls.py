@@ -220,7 +220,9 @@ def result_of(context: Context, op: Op, operands: list[Operand], statics: tuple[
 def _unknown(context: Context, name: Token, *, is_factor: bool) -> GradcliError:
     """Make the error for a name that is not in the table; `is_factor` tells whether it may stand before a factor."""
     is_pythons = hasattr(builtins, name.text) or (context.libraries.is_code and hasattr(list, name.text))
-    if is_pythons or name.text in CODE_FUNCTIONS:
+    is_fact = name.text in hints.FACTS and not context.libraries.is_code
+    is_fact &= {";", "\n"}.isdisjoint(context.source.text)
+    if (is_pythons or name.text in CODE_FUNCTIONS) and not is_fact:
         return context.source.code(f"'{name.text}(...)'", name.span)
     hint = hints.FACTS.get(name.text) or "gradcli functions lists them"
     is_factor &= not re.match(r"\(\s*\d+\s*\)", context.source.text[name.span.stop :])

@@ -22,7 +22,14 @@ from gradcli.language.lower.constants import inline_text
 from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.inlining import inlined_call
 from gradcli.language.lower.lines import emit, emit_two, require_tensor
-from gradcli.language.lower.matrix_ranks import ArrayRow, RowVector, is_likely_number, rank, shapes_of
+from gradcli.language.lower.matrix_ranks import (
+    ArrayRow,
+    RowVector,
+    is_likely_number,
+    is_number_called_as_vector,
+    rank,
+    shapes_of,
+)
 from gradcli.language.lower.sizeless import EYE, ONE, Sizeless, of_sizeless, place, sizeless_of
 from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.program.wengert import Atom
@@ -57,6 +64,8 @@ def combined(context: Context, sign: str, left: Operand, right: Operand) -> Oper
     if sign == "/" and rank(context, right[0]) == 2 and not context.findings.needs_shapes:
         said = f"/ in {_excerpt(context, left, right)} divides element by element"
         context.findings.warnings.append(f"{said}; A inv(B) is the product with the inverse")
+    if sign in ELEMENTWISE:
+        context.findings.doubtful_numbers += sum(is_number_called_as_vector(context, atom) for atom, _ in (left, right))
     if op in ("add", "sub", "mul", "div", "pow"):
         return _elementwise(context, op, left, right)
     return emit_two(context, op, left, right)
@@ -221,7 +230,8 @@ def transposed(context: Context, operand: Operand, mark: nodes.TransposeMark) ->
     """Lower `x'`."""
     name = context.source.excerpt(operand[1])
     is_called = context.source.text.startswith("(", mark.span.stop)
-    if is_called and name in ("f", "g", "h") and name not in {*context.known.variables, *context.names.values}:
+    is_free = name not in {*context.known.variables, *context.names.values}
+    if is_called and ((name in ("f", "g", "h") and is_free) or name.endswith("'")):
         raise context.source.error(f"{name}' is a derivative, or {name} transposed", mark.span, hint=hints.ITSELF)
     return _transposed(context, operand, operand[1].to(mark.span))
 

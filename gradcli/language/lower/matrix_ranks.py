@@ -39,6 +39,12 @@ def is_likely_number(atom: Atom) -> bool:
     return isinstance(atom, sympy.Symbol) and not isinstance(atom, sympy.Dummy) and atom.name not in [*"abghpqruvwxyz"]
 
 
+def is_number_called_as_vector(context: Context, atom: Atom) -> bool:
+    """Tell whether a variable has the shape of a number, and a name that vectors have."""
+    is_variable = isinstance(atom, sympy.Symbol) and context.findings.shapes.get(atom.name) == ()
+    return is_variable and not is_likely_number(atom)
+
+
 def rank(context: Context, atom: Atom) -> int:
     """Count the dimensions of a value; likely ones, for a shape that is not known, and the text is read again."""
     if not isinstance(context.findings.first_part(atom), sympy.Symbol):

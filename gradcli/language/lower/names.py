@@ -28,7 +28,7 @@ from gradcli.option_words import option
 _MODULE_CONSTANTS: Mapping[str, sympy.Expr] = {**CONSTANTS, "e": sympy.E}
 """Constants after a module's name, `math.e`."""
 
-_WOLFRAM = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]*)*")
+_WOLFRAM = re.compile(r"N?[A-Z][a-z]+(?:[A-Z][a-z]*)*")
 """A name as functions have it in Mathematica, `BesselJ`."""
 
 
@@ -157,9 +157,11 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
             hint = f"a call has its arguments in parentheses; a variable called {name.text} needs a value, {at}"
         raise context.source.error(f"'{name.text}' is a function", span, hint=hint, kind=UncalledFunctionError)
     if context.known.is_value:
-        raise context.source.error(
-            f"a value cannot use the name '{name.text}'", span, hint=_without_names(context, name)
-        )
+        message, before = f"a value cannot use the name '{name.text}'", context.source.position(span.start) - 1
+        if before >= 0 and context.source.tokens[before].kind == "number":
+            message = f"a value is a number, without a unit such as '{name.text}'"
+            message = "complex numbers are not read" if name.text in ("i", "j", "I") else message
+        raise context.source.error(message, span, hint=_without_names(context, name))
 
 
 def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Operand | None:
@@ -171,13 +173,16 @@ def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Oper
     if not isinstance(bracket, Subscript) or name.text in context.known.variables or not _WOLFRAM.fullmatch(name.text):
         return None
     names = {token.text for token in context.source.within(bracket.span) if token.kind == "name"}
-    if not names - context.indices.keys() - context.names.values.keys():
+    is_position = all(token.kind != "number" or token.text.isdecimal() for token in context.source.within(bracket.span))
+    if is_position and not names - context.indices.keys() - context.names.values.keys():
         return None
     plain, given = name.text.replace("Arc", "a").lower(), [item.only for item in bracket.items]
     if plain in _BASE_FIRST and len(given) == 2:
         plain, given = _BASE_FIRST[plain], given[::-1]
     if ops.find(plain) is None or None in given:
-        hint = f"an element of a variable {name.text} needs {option('at', f'{name.text}=VALUE')}"
+        fact = hints.FACTS.get(plain.removeprefix("n"), hints.FACTS.get(plain))
+        fact = fact or (None if is_position else "gradcli functions lists those that there are")
+        hint = fact or f"an element of a variable {name.text} needs {option('at', f'{name.text}=VALUE')}"
         message = f"'{name.text}[...]' is a call in Mathematica, of a function that gradcli does not have"
         raise context.source.error(message, name.span, hint=hint, kind=UncalledFunctionError)
     items = tuple(Argument(None, node) for node in given if node is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import sympy
@@ -127,7 +127,7 @@ def finish(context: Context, output: Operand) -> Program:
     names = {value: name for name, value in values.items()}
     written = _lines(context, atom)
     lines = tuple(replace(line, name=names[line.symbol]) if line.symbol in names else line for line in written)
-    unused = (f"the name '{name}' is assigned but never used" for name in found.unused if name != last)
+    unused = _remarks_on_unused(found.unused, last) if found.unused else ()
     taken = {*kept, *found.variables}
     doubts = doubtful(context.source.tokens, context.source.text, taken) if is_typed else ()
     warnings = tuple(dict.fromkeys((*found.warnings, *unused, *doubts)))
@@ -141,6 +141,22 @@ def finish(context: Context, output: Operand) -> Program:
     whole = Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=guards)
     joined, turned = tuple(found.joined.items()), found.doubtful_numbers
     return replace(whole, joined=joined, doubtful_numbers=turned, is_of_matrices=context.is_of_matrices)
+
+
+def _remarks_on_unused(unused: Iterable[str], last: str) -> list[str]:
+    """Remark on names that nothing uses; where the last statement gives one too, all of them may be meant.
+
+    >>> _remarks_on_unused(["dx"], "")
+    ["the name 'dx' is assigned but never used"]
+    >>> _remarks_on_unused(["dx"], "dy")
+    ["y is dy alone, and 'dx' is never used; for both, end with [dx, dy]"]
+    """
+    names = [name for name in unused if name != last]
+    if not (names and last):
+        return [f"the name '{name}' is assigned but never used" for name in names]
+    shown, every = ", ".join(f"'{name}'" for name in names), ", ".join((*names, last))
+    said = f"y is {last} alone, and {shown} {'are' if len(names) > 1 else 'is'} never used"
+    return [f"{said}; for {'all' if len(names) > 1 else 'both'}, end with [{every}]"]
 
 
 def _remark_on_mark(context: Context, span: Span) -> None:

@@ -317,8 +317,11 @@ def _needs(program: Program, typed: Program) -> tuple[dict[str, tuple[int, int]]
     elementwise = {line.symbol for line in program.lines if line.call.op.kind is Kind.ELEMENTWISE}
     for line in reversed(program.lines):
         call, own = line.call, needed.get(line.symbol, 0)
+        pair = call.operands  # of x**2, one has the shape of the result
+        is_of_one = len(pair) == 1 or (len(pair) == 2 and (pair[0].is_number or pair[1].is_number))
         for operand in call.operands:
-            fewest[operand] = max(fewest.get(operand, 0), _needed(call, 0))
+            passed = fewest.get(line.symbol, 0) if line.symbol in elementwise and is_of_one and not line.part_of else 0
+            fewest[operand] = max(fewest.get(operand, 0), _needed(call, passed))
             if call.op.kind is not Kind.CONTRACTION or operand not in elementwise:
                 needed[operand] = max(needed.get(operand, 0), _needed(call, own))
             uses[operand] = uses.get(operand, 0) + 1

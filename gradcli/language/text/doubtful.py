@@ -41,6 +41,10 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
             yield Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
+        elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
+            whole = f"{before.text}[[{words[1]}]]"
+            yield f"{whole} is at position {words[1]}, counted from 0; Mathematica counts from 1"
+            openings.append((n, False))
         elif token.text in ("[", "("):
             is_list = token.text == "[" and not (before is not None and before.text in (")", "]", "'"))
             is_list &= before is None or before.kind not in ("name", "number")
@@ -53,6 +57,11 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             if is_one and has_names and words and words[0] in POWERS:
                 shown = text[tokens[start].span.start : token.span.stop]
                 yield f"{shown} is a list of one number; parentheses group, ({shown[1:-1]})"
+
+
+def _is_position(words: Sequence[str]) -> bool:
+    """Tell whether these words after an opening bracket are one position in a bracket of its own, `x[[1]]`."""
+    return words[:1] == ["["] and words[2:] == ["]"] and words[1].isdecimal()
 
 
 def _compared(tokens: Sequence[Token], text: str) -> Iterator[str]:

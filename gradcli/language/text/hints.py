@@ -42,7 +42,16 @@ FACTS: Mapping[str, str] = {
     for names, hint in (
         ("diff derivative Derivative differentiate gradient grad", ITSELF),
         ("integrate Integral integral quad", _NO_INTEGRAL),
-        ("limit", "there are derivatives only"),
+        ("limit series solve dsolve", "there are derivatives only"),
+        (
+            "expint expi exp1 E1 Ei ei Li li Si Ci Chi Shi sici shichi fresnel fresnels fresnelc hyper "
+            "hyp0f1 hyp1f1 hyp2f1 ellipk ellipe ellipj ellipkinc ellipeinc ellipke legendre legendreP "
+            "assoc_legendre hermite hermiteH "
+            "laguerre laguerreL jacobi gegenbauer chebyt chebyu lambertw LambertW airy besselj bessely besselk besselh "
+            "jv yv kv jn yn kn struve wofz dawsn dawson spence polylog dilog owens_t voigt_profile theta rgamma "
+            "gammainccinv betainc betaincinv erfi",
+            "gradcli has no such function; gradcli functions lists those that there are",
+        ),
         ("argmax argmin", "a position has no derivative and is not read; amax(x) is the value"),
         (
             "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "

@@ -27,7 +27,7 @@ from gradcli.language.program.named_shapes import (
 from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shape_costs import MOST_UNLIKELY
 from gradcli.language.program.shape_readings import GivenShape
-from gradcli.language.program.shapes import infer, likely_matrix_products
+from gradcli.language.program.shapes import infer, remarks_on_shapes
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
@@ -179,7 +179,7 @@ def _remarks_on_products(program: Program, named: NamedShapes, nameless: Collect
         nameless: The names of variables without a shape that is given.
     """
     shapes = infer(program, {symbol: named.shapes[symbol] for symbol in program.variables}, bounded=False)
-    yield from likely_matrix_products(program, shapes)
+    yield from remarks_on_shapes(program, shapes)
     for line in program.lines if not program.is_of_matrices else ():
         for one, other in itertools.permutations(line.call.operands, 2) if line.call.op.name == "mul" else ():
             is_capital = one in program.variables and str(one)[0].isupper() and str(one) in nameless

@@ -21,6 +21,7 @@ from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import Tensor, apply, array_of, calls_in, evaluate, leaves_of, output_of, run
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
+from gradcli.language.ops.structure import OPAQUE
 from gradcli.language.program.expansion import holds_constant, without_detach
 from gradcli.language.program.passes import for_torch
 from gradcli.language.program.wengert import Atom, Line, Program
@@ -148,8 +149,9 @@ def _largest_terms(program: Program, values: Mapping[Atom, Tensor], dtype: str) 
     """Find the largest number that each one of the output is a sum of, and so rounds with: terms may cancel."""
     lines, terms = list[Line](), {program.output}
     for line in reversed(program.lines):
-        if line.symbol in terms and line.call.op.is_linear and _is_tensor(values[line.symbol]):
-            terms.update(line.call.operands)
+        is_opaque = line.call.op.name == OPAQUE
+        if line.symbol in terms and (line.call.op.is_linear or is_opaque) and _is_tensor(values[line.symbol]):
+            terms.update(() if is_opaque else line.call.operands)
             lines.append(line)
     sizes = dict(values)
     for line in reversed(lines):
@@ -161,6 +163,8 @@ def _largest_terms(program: Program, values: Mapping[Atom, Tensor], dtype: str) 
 def _sizes_of_sum(line: Line, operands: Sequence[Tensor], values: Mapping[Atom, Tensor], dtype: str) -> Tensor:
     """Find the largest term of each number of a linear operation, whose operands have their largest terms as values."""
     size = _sizes(values[line.symbol])
+    if line.call.op.name == OPAQUE:  # whose terms nobody sees
+        return size.clamp(min=float(size.max()) if size.numel() else 0.0)
     try:
         if line.call.op.kind in (Kind.LIST, Kind.MOVEMENT):
             found = apply(line.call, values, calls_in(dtype))

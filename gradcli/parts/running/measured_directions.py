@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +22,14 @@ from gradcli.language.program.opaque import opaque_outputs
 from gradcli.parts.running.function_slopes import KnownDerivative, MovedFunction
 from gradcli.parts.running.measured_slopes import SEED, random_direction
 from gradcli.parts.running.recorded_function import RecordedFunction
-from gradcli.recording.slope_measurement import Floats, Measurement, measure
+from gradcli.recording.slope_measurement import Floats, measure
 from gradcli.results import Array, Entry
 
 DIRECTIONS = 4
 """Random directions in which each of a few variables is moved, or all of many together."""
+
+SHARP = 2
+"""Directions of a group in which the slope of each number has to be known well."""
 
 MOST_COLUMNS = 32
 """Most directions of all variables."""
@@ -75,61 +79,112 @@ def compared_along(function: MovedFunction, known: Sequence[KnownDerivative]) ->
         GradcliError: The slopes cannot be measured.
     """
     directions = _directions(function)
+    weights = [one.weights for one in known if one.blocks and one.weights is not None]
 
     def along(steps: Floats) -> Floats:
         moved = {
-            name: sum((t * u[name] for t, u in zip(steps.tolist(), directions, strict=True)), x.astype(np.float64))
+            name: sum((t * one.u[name] for t, one in zip(steps.tolist(), directions, strict=True)), x.astype(float))
             for name, x in function.here.items()
         }
         found = function.values({name: np.asarray(x, function.here[name].dtype) for name, x in moved.items()})
-        return found.astype(np.float64)
+        return with_sums(found.astype(np.float64))
 
-    found = measure(along, np.zeros(len(directions)), function.value, function.digits)
-    compared = [_compared(found, one, directions, function) for one in known if one.blocks]
+    def with_sums(numbers: Floats) -> Floats:
+        return np.concatenate([numbers, [one @ numbers for one in weights]]) if weights else numbers
+
+    found = measure(along, np.zeros(len(directions)), with_sums(function.value), function.digits)
+    if found.kink is not None:
+        return Boundary(
+            "unchecked", "along a random direction the function has other slopes on both sides of the point"
+        )
+    compared = list[int | Boundary]()
+    rows, sums = function.value.size, 0
+    for one in known:
+        if not one.blocks:
+            continue
+        own, errors = found.slopes[:rows], found.errors[:rows]
+        if one.weights is not None:
+            at = slice(rows + sums, rows + sums + 1)
+            independent = np.linalg.norm(one.weights[:, None] * errors, axis=0, keepdims=True)
+            own, errors, sums = found.slopes[at], np.fmax(found.errors[at], independent), sums + 1
+        compared.append(_compared(own, errors, found.noise, one, directions, function))
     against = next((one for one in compared if isinstance(one, Boundary)), None)
     return against or min((one for one in compared if isinstance(one, int)), default=0)
 
 
-def _directions(function: MovedFunction) -> list[Mapping[str, Array]]:
+class _Direction(NamedTuple):
+    """Random direction, in which the variables of a group move.
+
+    Attributes:
+        u: The direction, by variable.
+        group: The number of the group.
+    """
+
+    u: Mapping[str, Array]
+    group: int
+
+
+def _directions(function: MovedFunction) -> list[_Direction]:
     """Draw directions in which one variable moves, so that none hides another; all move in each if they are many."""
     generator = np.random.default_rng(SEED)
     names = [(name,) for name in function.here]
     groups = names if len(names) * DIRECTIONS <= MOST_COLUMNS else [tuple(function.here)]
     return [
-        {n: random_direction(x, generator) if n in group else np.zeros(x.shape) for n, x in function.here.items()}
-        for group in groups
+        _Direction(
+            {n: random_direction(x, generator) if n in names else np.zeros(x.shape) for n, x in function.here.items()},
+            group,
+        )
+        for group, names in enumerate(groups)
         for _ in range(DIRECTIONS)
     ]
 
 
 def _compared(
-    found: Measurement, known: KnownDerivative, directions: Sequence[Mapping[str, Array]], function: MovedFunction
+    slopes: Array,
+    errors: Array,
+    noise: float,
+    known: KnownDerivative,
+    directions: Sequence[_Direction],
+    function: MovedFunction,
 ) -> int | Boundary:
-    """Compare torch's product with the slopes along each direction: give the digits, or what is found against it."""
-    rows, slopes, errors = function.value.size, found.slopes, found.errors
-    if known.weights is not None:
-        slopes, errors = known.weights[None] @ slopes, np.abs(known.weights)[None] @ errors
-    products = np.stack([known.along(u, rows) for u in directions], axis=1)
-    terms = np.stack([known.terms(u, rows) for u in directions], axis=1)
+    """Compare torch's product with the slopes along each direction: give the digits, or what is found against it.
+
+    Args:
+        slopes: A row for each number of y, or one for their sum; a column for each direction.
+        errors: The error of each.
+        noise: The noise of the numbers, relative to the largest one.
+        known: Torch's derivative.
+        directions: The directions.
+        function: The function next to its point.
+    """
+    rows, groups = function.value.size, np.array([one.group for one in directions])
+    products = np.stack([known.along(one.u, rows) for one in directions], axis=1)
+    terms = np.stack([known.terms(one.u, rows) for one in directions], axis=1)
     is_still = (slopes == 0) & (known.of_values(function.value) == 0)[:, None]
     terms = np.where(is_still, terms.max(axis=0, initial=0.0), terms)  # what is 0 has a gradient of rounding alone
     off = np.abs(slopes - products) - errors - ROUNDINGS * function.digits * terms
-    largest = np.abs(products).max(axis=0, initial=0.0)  # along each
-    largest = np.where(largest > 0, largest, float(np.abs(function.value).max(initial=0.0)))
-    if found.kink is not None:
-        said = "along a random direction the function has other slopes on both sides of the point"
-        return Boundary("unchecked", said)
-    worst = errors.max(axis=0, initial=0.0)
-    if not (worst <= LARGEST_ERROR * largest).all():
-        noted = f"the numbers of the function are known to {found.noise:.0e}, which hides its slopes"
-        return Boundary("unchecked", f"{noted}: compute in float64, or compare with another implementation, versus=")
+    ranked = np.max(
+        [_ranked_errors(errors[:, groups == n], products[:, groups == n], function) for n in np.unique(groups)], axis=0
+    )
+    noted = f"the numbers of the function are known to {noise:.0e}, which hides its slopes"
+    hidden = Boundary("unchecked", f"{noted}: compute in float64, or compare with another implementation, versus=")
+    if noise > ROUNDINGS * function.digits and not ranked[-1] <= LARGEST_ERROR:
+        return hidden
     if off.max(initial=-1.0) > 0:
         n = np.unravel_index(int(off.argmax()), off.shape)
         moved, product = told_apart(slopes[n], products[n])
         said = f"along a random direction the function moves by {moved}, measured within {errors[n]:.1g}"
         return Boundary("disagree", f"{said}; the gradient says {product}")
-    ratio = float(np.max(worst / np.where(largest > 0, largest, 1.0), initial=0.0))
+    ratio = float(ranked[SHARP - 1])
+    if not ratio <= LARGEST_ERROR:
+        return hidden
     return MOST_DIGITS if ratio == 0 else int(min(MOST_DIGITS, np.floor(-np.log10(ratio))))
+
+
+def _ranked_errors(errors: Array, products: Array, function: MovedFunction) -> Array:
+    """Give the largest error of each rank, relative to the slopes; those of a number are ranked, the least first."""
+    largest = float(np.abs(products).max(initial=0.0)) or float(np.abs(function.value).max(initial=0.0)) or 1.0
+    return np.asarray(np.sort(errors, axis=1).max(axis=0, initial=0.0) / largest)
 
 
 def _agreed(judgement: Judgement, digits: int) -> Judgement:

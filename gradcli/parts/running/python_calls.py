@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import cast
 
 from gradcli.errors import UsageError, did_you_mean
 from gradcli.function import Function
@@ -47,6 +48,7 @@ def answer(function: Called, command: str, values: Sequence[object], options: Ma
         given, values, rest = _values_by_name(values[0]), values[:0], values[1:]
     else:
         needed = _needed(function, 1 if further else max(1, len(values)))
+        values = _dealt_out(values, needed)
         count = max(1, len(needed)) if further else len(values)
         values, rest = values[:count], values[count:]
     taken = signature(function, name_of(function), max(1, len(values), len(given))).kinds
@@ -62,6 +64,19 @@ def answer(function: Called, command: str, values: Sequence[object], options: Ma
     with one_at_a_time():
         asked = PythonFunction(function, name_of(function), values, **given)
     return getattr(asked, command)(*((None, *rest) if rest else ()), **left)
+
+
+def _dealt_out(values: Sequence[object], names: Sequence[str]) -> Sequence[object]:
+    """Give each parameter its own of a tuple of arrays, as `torch.func` takes them: `(x, w)`, then `(u1, u2)`."""
+
+    def is_for_each(one: object) -> bool:
+        is_tuple = isinstance(one, tuple) and len(one) == len(names) > 1
+        return is_tuple and all(hasattr(part, "shape") for part in cast("tuple[object, ...]", one))
+
+    if not (values and is_for_each(values[0])):
+        return values
+    first, *rest = cast("Sequence[tuple[object, ...]]", values)
+    return (*first, *(dict(zip(names, one, strict=True)) if is_for_each(one) else one for one in rest))
 
 
 def _values_by_name(at: object) -> dict[str, Argument]:

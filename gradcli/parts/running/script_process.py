@@ -7,6 +7,7 @@ import contextlib
 import importlib.abc
 import linecache
 import os
+import re
 import runpy
 import signal
 import sys
@@ -227,6 +228,23 @@ def _uncompiled() -> Iterator[None]:
         yield
 
 
+_ANOMALY = "Traceback of forward call that caused the error"
+"""Words of torch's anomaly mode before the stack of the call whose derivative is NaN."""
+
+_FRAME = re.compile(r'  File "(?P<file>[^"\n]*)", line \d+, in [^\n]*\n(?:    [^\n]*\n)*')
+"""A frame of a stack that is written out."""
+
+
+def _without_own_frames(said: str) -> str:
+    """Leave in a stack that is written out only what Python would show: not what starts, runs and records a script."""
+    frames = [*_FRAME.finditer(said)]
+    starting = next((n for n, one in enumerate(frames) if one["file"].startswith(RUNNING)), 0)
+    for n, one in reversed([*enumerate(frames)]):
+        if n < starting or one["file"].startswith((*RUNNING, "<frozen ")):
+            said = said[: one.start()] + said[one.end() :]
+    return said
+
+
 class _WarningsOfScript:
     """Function that shows warnings with the line of the script that they come from, each once a line.
 
@@ -254,6 +272,7 @@ class _WarningsOfScript:
                 if is_of_user(frame.f_code.co_filename):
                     filename, lineno, line = frame.f_code.co_filename, number, None
                     break
+        message = _without_own_frames(str(message)) if _ANOMALY in str(message) else message
         key = str(message), category, filename, lineno
         if key not in self.known or any(action == "always" for action, *_ in warnings.filters):
             self.known.add(key)

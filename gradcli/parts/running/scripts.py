@@ -380,7 +380,8 @@ class ScriptRecorder(LateRecorder):
             leaves = self.watch.leaves(y, given.get("inputs"), place.frame)
         added, told = [], Pass(number, place.where, 0.0, is_judged=False)
         if self._is_recording and self.only in (None, number):
-            added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
+            with torch.autograd.set_detect_anomaly(mode=False):
+                added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
         self._way_back = CallsOnTheWayBack(ScriptRecorder.run_backward.__code__)
         try:
             found = super().run_backward(path, function, args, kwargs)
@@ -389,8 +390,9 @@ class ScriptRecorder(LateRecorder):
                 gradients = [None if one is None else unbatched(one) for one in gradients]
                 told = self._noticed(told, y, leaves, gradients, place)
         except RuntimeError as error:
-            reason = f"torch refuses this pass: {self._notes.reason(error, y, self.decisions.lost)}"
-            told = replace(told, answers=(), refusal=InputError(reason), is_excused=True, is_judged=True)
+            if not (torch.is_anomaly_enabled() and "returned nan values" in str(error)):
+                reason = f"torch refuses this pass: {self._notes.reason(error, y, self.decisions.lost)}"
+                told = replace(told, answers=(), refusal=InputError(reason), is_excused=True, is_judged=True)
             raise
         finally:
             self._way_back, self.watch.passes, self.is_over = None, number, True

@@ -21,8 +21,9 @@ from pathlib import Path, PurePath
 from types import ModuleType
 from typing import TYPE_CHECKING, TextIO
 
+from gradcli import trial
 from gradcli.complete_output import text_output
-from gradcli.errors import InputError, did_you_mean, listed_names
+from gradcli.errors import GradcliError, InputError, did_you_mean, listed_names
 from gradcli.parts.running.script_texts import is_notebook, script_of
 from gradcli.recording.user_files import is_of_user, line_of_file
 
@@ -77,7 +78,19 @@ def require_no_file(text: str) -> None:
         return
     if is_script(path):
         raise script_error(path)
-    raise InputError(f"{path} is a file, not an expression", hint=f"write @{path} for the text in it")
+    raise InputError(f"{path} is a file, not an expression", hint=_way_to_read(path))
+
+
+def _way_to_read(path: str) -> str:
+    """Say how the text of a file is read, if it is an expression."""
+    from gradcli.function import Function
+
+    with contextlib.suppress(OSError, UnicodeDecodeError, GradcliError, trial.ReadError), trial.trying():
+        with open(path, encoding="utf-8") as file:
+            text = file.read(10_000)
+        if Function(text.strip()).variables:
+            return f"write @{path} for the text in it"
+    return "an expression is text, such as x**2; a script is FILE.py"
 
 
 def is_script(text: str) -> bool:

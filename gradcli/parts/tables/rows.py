@@ -30,13 +30,14 @@ def format_of(path: str, given: str | None, option: str) -> str:
         InputError: The suffix says nothing.
     """
     name = path.lower()
-    form = given or ("csv" if path == "-" else _format_of_suffix(name))
+    form = given or ("csv" if path in ("-", "/dev/stdin") else _format_of_suffix(name))
     if name.endswith(".gz") and form in ("npy", "npz", "parquet"):
         said = f"'{path}' is compressed, and only text is read and written so: .csv, .tsv, .jsonl"
         raise InputError(said, hint="leave out the last suffix; Parquet compresses its columns")
     if form is None:
         others = ".gz may follow that of a text"
         hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
+        hint = f"standard input is - here, and {option} jsonl, or npy, says its format" if path == "@-" else hint
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
 

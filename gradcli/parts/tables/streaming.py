@@ -163,7 +163,7 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
 
 
 def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tuple[str, ...], Shape] | None:
-    """Find the columns of a variable, and its shape; None if there are none."""
+    """Find the columns of a variable, and its shape; None if there are none: `pressure (hPa)` is of `pressure_hPa`."""
     if name in source.columns:
         if name in source.twice:
             raise InputError(f"{source.name} has two columns '{name}'", hint="rename one of them")
@@ -172,7 +172,8 @@ def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tupl
         places = _elements(name, names, source, spelling)
         if places:
             return _arranged(name, places, source)
-    return None
+    alike = [column for column in source.columns if re.sub(r"\W+", "_", column).strip("_") == name]
+    return ((alike[0],), source.columns[alike[0]]) if len(alike) == 1 and alike[0] not in source.twice else None
 
 
 def _elements(

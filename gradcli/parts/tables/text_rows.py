@@ -251,8 +251,11 @@ class Delimited(TextRows):
             blank = next((place for place, line in enumerate(lines) if line.strip()), None)
             if blank is None:
                 continue
-            if form == "csv" and ";" in lines[blank] and "," not in lines[blank]:
-                self._separator = ";"
+            if form == "csv" and "," not in lines[blank]:
+                self._separator = next((sign for sign in ";\t" if sign in lines[blank]), self._separator)
+            if lines[blank].lstrip().startswith("{"):
+                message = f"line {first + blank} of {self._name} is an object of JSON, and no row of names"
+                raise InputError(message, hint=f"give {option('points-format', 'jsonl')}")
             rows = records(lines[blank:], self._separator)
             _, cells, reason = next(rows)
             if reason:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Unpack
 
 from gradcli.questions.matrices import answer_matrix
@@ -26,4 +29,16 @@ def jacobian(
     >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
     array([[1., 2.]])
     """
-    return answer_matrix(Jacobian, self._asked(at, **options), sparse=sparse, pattern=pattern)
+    found = answer_matrix(Jacobian, self._asked(at, **options), sparse=sparse, pattern=pattern)
+    return replace(found, warnings=(*found.warnings, *_order_of_columns(found)))
+
+
+def _order_of_columns(found: Jacobian) -> Iterator[str]:
+    """Remark that J lists a matrix row by row where y is stacked column by column."""
+    name = next((name for name in found.wrt if len(found.inputs[name].shape) == 2), "")
+    is_turned = re.search(rf"\b{re.escape(name)}(?:\^T|\.T|'|\N{{MODIFIER LETTER CAPITAL T}})", found.expression)
+    if name and not is_turned and re.search(r"(?<![\w.])vec\(", found.expression):
+        yield (
+            f"vec(...) is column by column, and the columns of J are {name} row by row; "
+            f"for those of vec({name}), write {name}^T for {name} and transpose its value"
+        )

@@ -185,7 +185,8 @@ def _formula_matrix(found: Sequence[results.Formula]) -> doc.Table | None:
 
 def loss_of(answer: results.Answer) -> results.Loss | None:
     """Get the loss that v comes from; None if v was given otherwise."""
-    found = getattr(answer.answers[0] if isinstance(answer, results.Products) else answer, "loss", None)
+    one = answer.answers[0] if isinstance(answer, results.Products) else answer
+    found = getattr(one, "loss", None) if hasattr(type(one), "loss") else None
     return found if isinstance(found, results.Loss) else None
 
 

@@ -94,6 +94,32 @@ def test_mathematics(text: str, name: str, pretty: str, latex: str) -> None:
     assert (found.mathematics.pretty, found.latex) == (pretty, latex)
 
 
+MATRIXCALCULUS = [
+    ("0.5*x'*A*x", "x", "(A + Aᵀ)x/2", "0.5·(Ax + Aᵀx)"),
+    ("(y.*v)'*x", "x", "v ⊙ y", "y ⊙ v"),
+    ("norm1(A*x-y)", "x", "Aᵀ·sign(Ax − y)", "Aᵀ·sign(Ax − y)"),
+    ("norm2(A*x-y)^2", "x", "2·Aᵀ(Ax − y)", "2·Aᵀ(Ax − y)"),
+    (
+        "sum(log(exp(-y.*(X*w)) + vector(1)))",
+        "w",
+        "−Xᵀ(y ⊙ sigmoid(−y ⊙ (Xw)))",
+        "−Xᵀ(exp(−y ⊙ (Xw)) ⊙ y ⊘ (exp(−y ⊙ (Xw)) + 1))",
+    ),
+    ("tr(A*X'*B*X*C)", "X", "BXCA + BᵀXAᵀCᵀ", "BᵀXAᵀCᵀ + BXCA"),
+    ("x'*A*x + c*sin(y)'*x", "x", "(A + Aᵀ)x + c·sin(y)", "Ax + Aᵀx + c·sin(y)"),
+]
+"""Examples of the documentation of matrixcalculus.org, and what the differential of each term gives for them."""
+
+
+@pytest.mark.parametrize(("text", "name", "pretty", "term_by_term"), MATRIXCALCULUS, ids=[x[0] for x in MATRIXCALCULUS])
+def test_a_formula_is_hardly_longer_than_its_differential(text: str, name: str, pretty: str, term_by_term: str) -> None:
+    """A factor in common is one character more where its operand has one letter."""
+    found = Function(text).closed_form("grad", wrt=[name]).matrices[name]
+    assert isinstance(found, WholeTensors)
+    assert found.mathematics.pretty == pretty
+    assert len(pretty) <= len(term_by_term) + 1
+
+
 @pytest.mark.parametrize(
     ("command", "text", "compared"),
     [

@@ -235,11 +235,18 @@ def test_lost_digits_do_not_excuse_what_the_function_denies(factor: float, dtype
     assert any("the function moves by" in one.note for one in check.findings)
 
 
-def test_what_too_few_digits_confirm_is_unchecked() -> None:
-    """As they would hide a mistake: by so many rows float32 shows no more."""
-    check = check_of(record(Bisection.apply, BETWEEN.float()).check())
-    assert check.verdict == "unchecked"
-    assert any("check it in float64" in one.note for one in check.findings)
+def test_where_few_digits_are_seen_more_directions_tell() -> None:
+    """Two show two digits of so many rows in float32; the sharpest of four show a mistake of a thousandth."""
+
+    class Scaled(Bisection):
+        @staticmethod
+        def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+            return 1.001 * Bisection.backward(ctx, *grads)
+
+    right, wrong = (check_of(record(one.apply, BETWEEN.float()).check()) for one in (Bisection, Scaled))
+    assert (right.verdict, right.proven) == ("agree", False)
+    assert wrong.verdict == "disagree"
+    assert any("check it in float64" in one.note for one in wrong.findings)
 
 
 # -- how often the function runs, and what is left of it

@@ -10,7 +10,7 @@ import torch
 
 from gradcli.errors import GradcliError
 from gradcli.parts.running.plain_functions import check, record
-from gradcli.recording.slope_measurement import measure
+from gradcli.recording.slope_measurement import Floats, measure
 from tests.checks import check_of
 from tests.parts.running import opaque_functions as own
 from tests.parts.running.running import require_as_run
@@ -463,6 +463,49 @@ def test_a_kernel_of_float32_alone_is_compared_with_another() -> None:
         check(kernel.made(WRONG), *given, versus=lambda x: x**3)
 
 
+class _Softplus(torch.autograd.Function):
+    """Kernel that takes float32 alone, whose backward is off by a factor."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, factor: float) -> torch.Tensor:
+        assert x.dtype is torch.float32, "float32 alone"
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return torch.from_numpy(np.log1p(np.exp(x.detach().numpy())))
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return ctx.factor * v * torch.sigmoid(ctx.saved_tensors[0]), None
+
+
+@pytest.mark.parametrize("count", [3, 30, 100, pytest.param(20_000, marks=pytest.mark.thorough)])
+def test_a_kernel_of_float32_alone_is_measured_in_it(count: int) -> None:
+    """Bluntly: large ones along random directions, the sum of many numbers too."""
+    x = torch.randn(count, generator=torch.Generator().manual_seed(0))
+    for factor, verdict in ((RIGHT, "agree"), (WRONG, "disagree")):
+        found = check_of(check(lambda z, by=factor: _Softplus.apply(z, by), x, raise_exception=False))  # type: ignore[no-untyped-call]
+        assert (found.verdict, found.proven) == (verdict, False)
+
+
+@pytest.mark.parametrize("count", [60, 400])
+def test_a_noisy_kernel_of_float32_is_not_called_wrong(count: int) -> None:
+    """Digits that cancel inside of it hide its slopes."""
+
+    class Cancelling(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x)
+            return torch.from_numpy((x.detach().numpy() + 1000) ** 2 - 1000**2)
+
+        @staticmethod
+        def backward(ctx: Any, v: torch.Tensor) -> torch.Tensor:
+            return 2 * (ctx.saved_tensors[0] + 1000) * v  # type: ignore[no-any-return]
+
+    for seed in range(3):
+        x = torch.randn(count, generator=torch.Generator().manual_seed(seed))
+        assert check_of(record(Cancelling.apply, x).check()).verdict != "disagree"
+
+
 def test_digits_are_those_of_the_library_s_error() -> None:
     """Each error contains the truth: planted functions with known slopes."""
     x = np.array([0.4, -1.3, 2.2])
@@ -474,6 +517,17 @@ def test_digits_are_those_of_the_library_s_error() -> None:
     ):
         found = measure(function, x, function(x), 2.0**-52)
         assert (np.abs(found.slopes - slopes) <= found.errors).all()
+
+
+def test_roundings_that_repeat_are_seen() -> None:
+    """In steps of a power of 2 from a number of few bits a difference of squares seems to have no noise."""
+
+    def cancelling(x: Floats) -> Floats:
+        return ((x.astype(np.float32) + np.float32(1000)) ** 2 - np.float32(1000**2)).astype(np.float64)
+
+    for x in np.random.default_rng(0).normal(size=(50, 1)).astype(np.float32).astype(np.float64):
+        found = measure(cancelling, x, cancelling(x), 2.0**-23)
+        assert abs(found.slopes[0, 0] - 2 * (x[0] + 1000)) <= found.errors[0, 0]
 
 
 @pytest.mark.parametrize("command", ["explain", "graph", "code"])

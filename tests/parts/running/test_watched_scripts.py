@@ -55,6 +55,19 @@ PLANTED_NANS = {
 """Scripts with a NaN, by where it is, and the words that name it; another test has one late too."""
 
 
+def test_anomaly_mode_ends_a_script_as_in_python_and_its_pass_is_judged(folder: Path, gradcli: Command) -> None:
+    """The stack that torch shows is of the script alone."""
+    text = X + "import warnings\nwarnings.simplefilter('default')\n"
+    text += "with torch.autograd.set_detect_anomaly(True):\n    x.sqrt().mul(x).sum().backward()\n"
+    (folder / "own.py").write_text(text, encoding="utf-8")
+    run = gradcli("run", "own.py")
+    assert run.code == 1
+    assert "NaN begins in the backward pass of sqrt(x) (own.py, line 8)" in run.out + run.err
+    assert "returned nan values" in run.err
+    assert 'own.py", line 8, in <module>' in run.err
+    assert "gradcli/" not in run.err
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
