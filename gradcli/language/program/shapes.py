@@ -41,7 +41,6 @@ MAX_MULTIPLICATIONS = 2**34
 MAX_MATRIX_ROWS = 1_024
 """Largest number of rows of a matrix whose determinant or inverse is taken."""
 
-
 _RANKS: Mapping[str, Mapping[str, int]] = {
     **{key: {"a": 1, "b": 1} for key in ("dot", "outer")},
     **{key: {"a": 3, "b": 3} for key in ("baddbmm", "addbmm")},
@@ -74,8 +73,7 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
 
 @lru_cache(maxsize=256)
 def _inferred(program: Program, inputs: tuple[tuple[Atom, Shape], ...], bounded: bool) -> Mapping[Atom, Shape]:
-    shapes: dict[Atom, Shape] = dict(inputs)
-    total = sum(math.prod(shape) for _, shape in inputs)
+    shapes, total = dict[Atom, Shape](inputs), sum(math.prod(shape) for _, shape in inputs)
     for line in program.lines:
         operands = [shapes.get(a, ()) for a in line.call.operands]
         try:
@@ -88,10 +86,9 @@ def _inferred(program: Program, inputs: tuple[tuple[Atom, Shape], ...], bounded:
         size = max(math.prod(shape), *shape, 0)  # a million empty rows are a million lists
         total += size * (4 if line.symbol == program.output else 1)
         if bounded and (size > MAX_ELEMENTS or total > MAX_TOTAL_ELEMENTS):
-            message = f"makes {total:,} elements in all; at most {MAX_TOTAL_ELEMENTS:,} are held"
-            if size > MAX_ELEMENTS:
-                message = f"has {size:,} elements; at most {MAX_ELEMENTS:,} are held in one"
-            message = f"a tensor of shape {show(shape)} {message}"
+            in_all = f"makes {total:,} elements in all; at most {MAX_TOTAL_ELEMENTS:,} are held"
+            in_one = f"has {size:,} elements; at most {MAX_ELEMENTS:,} are held in one"
+            message = f"a tensor of shape {show(shape)} {in_one if size > MAX_ELEMENTS else in_all}"
             raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
         shapes[line.symbol] = shape
     shapes.setdefault(program.output, ())
