@@ -19,8 +19,9 @@ import sympy
 from gradcli.adjoint import elementwise_rules, fold_rules, linear_rules, matrix_rules, row_rules
 from gradcli.adjoint.writing import ONE, ZERO, LineWriter
 from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, moving_lines, needed
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
 
 
 @dataclass(frozen=True)

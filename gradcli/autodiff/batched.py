@@ -29,9 +29,10 @@ from gradcli.autodiff.jacobians import fill, gradients
 from gradcli.autodiff.run import Forward, Tensor, apply, apply_meaning, array_of, evaluate, output_of, tensor_of
 from gradcli.errors import InputError
 from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.library_calls import TorchCalls, plain, undifferentiated
 from gradcli.language.program.passes import for_torch
-from gradcli.language.program.wengert import Atom, Call, Program, Shape, moving_lines
+from gradcli.language.program.wengert import Atom, Call, Program, Shape
 from gradcli.locking import inherited
 from gradcli.results import Array
 

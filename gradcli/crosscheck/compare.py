@@ -24,7 +24,7 @@ from gradcli.reference.enclosure_pass import DerivativeColumns, Direction, Enclo
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rules import Outcome, Rounding, Undefined
 from gradcli.results import Array, Assessment, Entry, Index, Verdict
-from gradcli.results.verdicts import changed
+from gradcli.results.verdicts import changed, entry_of
 
 if TYPE_CHECKING:
     from gradcli.symbolic.derivative import Derivative
@@ -43,6 +43,9 @@ KNOWN_BITS = 53
 FLOAT_FORMATS: Mapping[str, Rounding] = {"float64": Rounding(53, -1074), "float32": Rounding(24, -149)}
 """Rounding of each dtype."""
 
+
+AT_ONCE = 64
+"""Entries between two steps that are shown as done."""
 
 MOST_FORMULA_ENTRIES = 40
 """Most entries at which to compare one formula."""
@@ -90,16 +93,19 @@ def compare(
     if measured is not None and math.isfinite(number):
         room = arb(tolerance.atol) + arb(tolerance.rtol) * abs(truth)
         return judge_measured(entry, truth, room, measured, is_strict=tolerance.is_strict, is_last=is_last)
-    is_known = is_last or is_sharp(truth, KNOWN_BITS) or _is_nothing(number, truth)
+    if truth is ZERO and number == 0:
+        return entry_of(entry.position, number, _ZERO_AGREES)
     if not math.isfinite(number):
+        is_known = is_last or is_sharp(truth, KNOWN_BITS)
         return _not_finite(entry, truth, tolerance.dtype) if is_known else None
     distance, size = abs(truth - arb(number)), abs(truth)
-    allowed = arb(tolerance.atol) + arb(tolerance.rtol) * size
+    allowed = tolerance.rtol * size if tolerance.atol == 0 else arb(tolerance.atol) + arb(tolerance.rtol) * size
     if distance <= allowed:
         error = 0.0 if distance == 0 else to_float(distance.upper() / size.lower()) if size.lower() > 0 else None
         return _compared(entry, truth, "agree", error)
     if distance < arb(2) ** FLOAT_FORMATS[tolerance.dtype].smallest:
         return _compared(entry, truth, "agree")  # no number of this format is nearer
+    is_known = is_last or is_sharp(truth, KNOWN_BITS) or _is_nothing(number, truth)
     if distance > allowed and is_known:
         error = to_float(distance.mid() / size.mid()) if size > 0 else math.inf
         # Under a strict tolerance the correctly rounded number may still be too far: nothing better exists.
@@ -144,7 +150,8 @@ def verdicts(
         truth_of, is_last, waiting = truths(bits, entries), bits == LAST_BITS, list[Entry]()
         with precision(bits):
             for n, entry in enumerate(entries):
-                set_step("proving", n, len(entries))
+                if n % AT_ONCE == 0:
+                    set_step("proving", n, len(entries))
                 truth = truth_of(entry)
                 # Undecided at these bits is not singular: a ball around 0 may shrink away from it.
                 if isinstance(truth, Undefined) and (truth.decided or is_last):
@@ -167,7 +174,7 @@ def verdicts(
 def _compared(entry: Entry, truth: Ball, verdict: Verdict, error: float | None = None, note: str = "") -> Entry:
     """Give an entry a new assessment, without an earlier one."""
     found = {"verdict": verdict, "relative_error": error, "note": note, "proven": True, "truth": truth}
-    return Entry(entry.position, entry.torch, changed(_UNJUDGED, found))
+    return entry_of(entry.position, entry.torch, changed(_UNJUDGED, found))
 
 
 def is_sharp(ball: Ball, bits: int, least: float = -math.inf) -> bool:
@@ -212,6 +219,12 @@ def _not_finite(entry: Entry, truth: Ball, dtype: str) -> Entry:
 
 
 _UNJUDGED = Assessment()
+
+ZERO = arb(0)
+"""Truth of an entry that is 0 by structure."""
+
+_ZERO_AGREES = Assessment("agree", relative_error=0.0, proven=True, truth=ZERO)
+"""The opinion of all numbers that are 0, as their truths are by structure: most of a large Jacobian are."""
 
 Truth = tuple[Index, Index, Ball]
 """Row, column and truth of an entry; an index is empty where there is none."""
@@ -339,10 +352,14 @@ class Case:
             entry: The number.
             seen: The derivatives that the reference enclosed.
         """
-        if entry.variable is None:
+        place = entry.position
+        if place.variable is None:
             return seen.values[self.row(entry)]
-        if entry.row is not None:
-            return seen.columns.get(self.direction(entry), {}).get(self.row(entry), arb(0))
+        if place.row is not None:
+            symbol, shape = self._variables[place.variable]
+            column = seen.columns.get((symbol, flat(place.column or (), shape)))
+            row = flat(place.row, self._shape) if place.row else 0
+            return ZERO if column is None else column.get(row, ZERO)
         total = arb(0)
         for row, outcome, weight in self._weighted(entry, seen):
             if not math.isfinite(weight):

@@ -7,7 +7,7 @@ formula is wrong at the point, though it is right elsewhere.  The remark names s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from sympy import Expr
 from gradcli.crosscheck.compare import (
     KNOWN_BITS,
     RISING_BITS,
+    ZERO,
     ZERO_BITS,
     Block,
     Evidence,
@@ -139,7 +140,11 @@ class FormulaValues:
         for entry in entries:
             place = entry.position
             if place.row is not None and place.column is not None:
-                by_block.setdefault((place.by or "", place.variable or ""), []).append(place)
+                block = place.by or "", place.variable or ""
+                if block in by_block:
+                    by_block[block].append(place)
+                else:
+                    by_block[block] = [place]
         for block, places in by_block.items():
             if (derivative := self.derivatives.get(block)) is not None:
                 known = self._first.setdefault(block, {})
@@ -230,7 +235,7 @@ class Mismatches:
             yield f"the formula was compared at {self.compared:,} of {self.entries:,} entries that were checked"
 
 
-def mismatches(values: FormulaValues, entries: Iterable[Entry]) -> dict[Block, Mismatches]:
+def mismatches(values: FormulaValues, entries: Sequence[Entry]) -> dict[Block, Mismatches]:
     """Compare each formula with the truth at all entries whose truth is known; only formulas that differ are returned.
 
     Args:
@@ -238,10 +243,11 @@ def mismatches(values: FormulaValues, entries: Iterable[Entry]) -> dict[Block, M
         entries: The entries as the judge decided them.
     """
     known: dict[Block, list[Entry]] = {block: [] for block in values.derivatives}
-    is_in_jacobian = {(entry.variable, entry.column) for entry in entries if entry.row is not None and not entry.of}
-    for entry in entries:
-        is_repeated = entry.row is None and not entry.of and (entry.variable, entry.column) in is_in_jacobian
-        block = entry.by or "", entry.variable or ""
+    places = [entry.position for entry in entries]
+    is_in_jacobian = {(place.variable, place.column) for place in places if place.kind == "jacobian"}
+    for entry, place in zip(entries, places, strict=True):
+        is_repeated = place.kind == "vjp" and (place.variable, place.column) in is_in_jacobian
+        block = place.by or "", place.variable or ""
         if block in known and not is_repeated and _has_truth(entry):
             known[block].append(entry)
     found = {block: _compared(values, ones) for block, ones in known.items()}
@@ -257,16 +263,20 @@ def _compared(values: FormulaValues, entries: Sequence[Entry]) -> Mismatches:
     """Compare a formula with the truths of entries, as many as the work admits."""
     different, compared = list[Mismatch](), 0
     with suppress(OverWorkError, OverTimeError, NotImplementedError):  # the comparisons until then stay valid
-        in_order = sorted(entries, key=lambda one: bool(one.truth == 0))  # zeros last: they say the least
+        # Zeros last: they say the least.
+        in_order = sorted(entries, key=lambda one: one.assessment.truth is ZERO or bool(one.assessment.truth == 0))
         for n, entry in enumerate(in_order):
             if n % AT_ONCE == 0:
                 values.prepare(in_order[n : n + AT_ONCE])
             ball = values.ball(entry)
             compared += 1
-            if ball is not None and not exists(ball) and entry.verdict != "removable":
+            if ball is None:
+                continue
+            is_there = exists(ball)
+            if not is_there and entry.verdict != "removable":
                 kept = values.ball(entry, drops_zeros=True)
                 different.append(Mismatch(entry, None, kept is not None and exists(kept)))
-            elif ball is not None and exists(ball) and not ball.overlaps(entry.truth):
+            elif is_there and not ball.overlaps(entry.assessment.truth):
                 different.append(Mismatch(entry, float(ball.mid()) + 0.0))
     different.sort(key=lambda one: (one.entry.row or (), one.entry.column or ()))
     return Mismatches(different, compared, len(entries))
@@ -279,8 +289,10 @@ def _with_deltas_known(expression: Expr, indices: Mapping[sympy.Symbol, int]) ->
 
 
 def _has_truth(entry: Entry) -> bool:
-    is_known = entry.truth is not None and exists(entry.truth)
-    return is_known and entry.proven and entry.verdict not in WITHOUT_TRUTH
+    opinion = entry.assessment
+    if opinion.truth is None or not opinion.proven or opinion.verdict in WITHOUT_TRUTH:
+        return False
+    return opinion.truth is ZERO or exists(opinion.truth)
 
 
 def _number(value: float) -> str:

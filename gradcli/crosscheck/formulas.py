@@ -23,11 +23,12 @@ from gradcli.crosscheck.confirming import Confirmation, NamedDirections, confirm
 from gradcli.crosscheck.formula_values import FormulaValues, mismatches
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import FunctionAtPoint
-from gradcli.crosscheck.summary import published, with_findings
+from gradcli.crosscheck.summary import RANKS, published, with_findings
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, exists, precision
 from gradcli.reference.deadline import OverTimeError, formula_limit
-from gradcli.results import SEVERITY, Array, Assessment, Check, Entry, Formula, Position, Verdict
+from gradcli.results import Array, Assessment, Check, Entry, Formula, Position, Verdict
+from gradcli.results.verdicts import entry_of
 from gradcli.symbolic.derivative import (
     Derivative,
     OutputElement,
@@ -292,9 +293,10 @@ def worst_first(entries: Iterable[Entry]) -> list[Entry]:
     """Sort by verdict, then by error, zeros last; elements of y after entries of the same verdict: they may be many."""
 
     def badness(entry: Entry) -> tuple[int, bool, float, bool]:
-        missing = 0.0 if entry.verdict == "agree" else math.inf
-        error = missing if entry.relative_error is None else entry.relative_error
-        return SEVERITY.index(entry.verdict), entry.variable is not None, error, entry.torch != 0
+        opinion, rank = entry.assessment, RANKS[entry.assessment.verdict]
+        missing = math.inf if rank else 0.0
+        error = missing if opinion.relative_error is None else opinion.relative_error
+        return rank, entry.position.variable is not None, error, entry.torch != 0
 
     return sorted(entries, key=badness, reverse=True)
 
@@ -313,27 +315,44 @@ def opinions(
         differences: Difference quotients of the entries that have one.
         dtype: The dtype of torch's numbers; a unit in its last place is the unit of the error.
     """
-    found, values = [], values and values.renewed()
+    with precision(KNOWN_BITS * 2):
+        return tuple(_opinions(entries, values and values.renewed(), differences, dtype))
+
+
+def _opinions(
+    entries: Iterable[Entry], values: FormulaValues | None, differences: DifferenceQuotients, dtype: str
+) -> list[Entry]:
+    found: list[Entry] = []
+    known: dict[tuple[int, float | None, float | None], Assessment] = {}  # of zeros by structure, which share one
     for entry in itertools.islice(entries, MAX_OPINIONS):
-        ball = entry.truth if entry.truth is not None and exists(entry.truth) else None
+        truth = entry.assessment.truth
+        value = None if values is None else values.value(entry)
+        key = id(entry.assessment), entry.torch, value
+        if not differences and key in known:
+            found.append(entry_of(entry.position, entry.torch, known[key]))
+            continue
+        ball = truth if truth is not None and exists(truth) else None
         quotient, error = differences.get(entry, (None, None)) if differences else (None, None)
-        found.append(
-            published(
-                entry,
-                formula=None if values is None else values.value(entry),
-                radius=None if ball is None else float(ball.rad()),
-                difference=quotient,
-                difference_error=error,
-                ulps=None if ball is None else _ulps(number_of(entry), ball, dtype),
-            )
+        one = published(
+            entry,
+            formula=value,
+            radius=None if ball is None else float(ball.rad()),
+            difference=quotient,
+            difference_error=error,
+            ulps=None if ball is None else _ulps(number_of(entry), ball, dtype),
         )
-    return tuple(found)
+        known[key] = one.assessment
+        found.append(one)
+    return found
 
 
 def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
     """Return the distance in units in the last place of the truth; None where it is not finite.
 
-    >>> _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
+    The precision is to be twice that of a float.
+
+    >>> with precision(KNOWN_BITS * 2):
+    ...     _ulps(1 + 2**-50, arb(1), "float64"), _ulps(0.1, arb(0.1), "float32"), _ulps(math.nan, arb(1), "float64")
     (4.0, 0.0, None)
     """
     middle = float(truth.mid())
@@ -344,5 +363,4 @@ def _ulps(number: float, truth: Ball, dtype: str) -> float | None:
             unit = float(np.spacing(np.abs(np.dtype(dtype).type(middle))))
     if not (math.isfinite(number) and math.isfinite(unit)):
         return None
-    with precision(KNOWN_BITS * 2):
-        return float(abs(arb(number) - truth).mid() / unit) + 0.0
+    return float(abs(arb(number) - truth).mid() / unit) + 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, SupportsFloat
 
 import numpy as np
@@ -18,16 +18,13 @@ from gradcli.language.program.shapes import count_of, infer, shapes_in
 from gradcli.language.program.torch_passes import RecordPasses
 from gradcli.language.program.wengert import Atom, Builder, Line, Program, Shape
 from gradcli.results import Array, BlockNames, Entry, Index, Mode, NumberKind, Position, by_name
-from gradcli.results.verdicts import changed
+from gradcli.results.verdicts import entry_of
 
 if TYPE_CHECKING:
     from gradcli.reference.near_kinks import Critical
 
 MOST_ELEMENTS = 2**21
 """Most elements of a line in a search for kinks: a tenth of a second a line, and 16 MiB an array."""
-
-_OF_VALUE = Position("value")
-"""Position of y, of which others are copied, as there are many."""
 
 STEP = "step along u"
 """Name of t, the step along u: no name of the language has a space."""
@@ -81,7 +78,7 @@ class FunctionAtPoint:
         """True if there may be no derivative somewhere, as far as bounds tell."""
         return self.critical is None or bool(self.critical.spots or self.critical.unknown)
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """Shape of y."""
         return self.shapes.get(self.program.output, ())
@@ -107,12 +104,17 @@ class FunctionAtPoint:
 
     def entry(self, variable: str | None, row: int | None, column: int, number: SupportsFloat) -> Entry:
         """Make an undecided entry of torch's number at flat positions; without a variable an element of y."""
-        y = None if row is None else unravel(row, self.shape)
-        if variable is None:
-            return Entry(changed(_OF_VALUE, {"row": y}), float(number))
-        x = unravel(column, self.shape_of(variable))
-        kind: NumberKind = "vjp" if row is None else "jacobian"
-        return Entry(changed(_OF_VALUE, {"kind": kind, "variable": variable, "row": y, "column": x}), float(number))
+        own = () if variable is None else self._shapes_by_name[variable]
+        return entry_of(_position(variable, row, column, self.shape, own), float(number))
+
+
+@lru_cache(maxsize=4096)
+def _position(variable: str | None, row: int | None, column: int, shape: Shape, own: Shape) -> Position:
+    """Name an entry by its flat positions in y and in the variable, of these shapes; without one an element of y."""
+    y = None if row is None else unravel(row, shape)
+    if variable is None:
+        return Position("value", row=y)
+    return Position("vjp" if row is None else "jacobian", variable, y, unravel(column, own))
 
 
 def _as_in_torch(program: Program, variables: Mapping[Atom, Shape]) -> Program:
@@ -219,8 +221,11 @@ def unravel(position: int, shape: Shape) -> Index:
     >>> unravel(5, (2, 3))
     (1, 2)
     """
-    if len(shape) == 1:
-        return (position,)
+    return (position,) if len(shape) == 1 else _unraveled(position, shape)
+
+
+@lru_cache(maxsize=4096)
+def _unraveled(position: int, shape: Shape) -> Index:
     index = []
     for size in reversed(shape):
         position, n = divmod(position, size)
@@ -234,6 +239,11 @@ def flat(index: Index, shape: Shape) -> int:
     >>> flat((1, 2), (2, 3))
     5
     """
+    return index[0] if len(shape) == 1 else _flattened(index, shape)
+
+
+@lru_cache(maxsize=4096)
+def _flattened(index: Index, shape: Shape) -> int:
     position = 0
     for n, size in zip(index, shape, strict=True):
         position = position * size + n

@@ -12,6 +12,9 @@ from gradcli.crosscheck.compare import known_truth
 from gradcli.results import SEVERITY, Check, Entry, NumberKind, Verdict
 from gradcli.results.verdicts import AssessmentChanges, Index, changed
 
+RANKS = {verdict: rank for rank, verdict in enumerate(SEVERITY)}
+"""Place of each verdict among all, from best to worst."""
+
 MAX_FINDINGS = 10
 """Most findings to list."""
 
@@ -54,7 +57,9 @@ class PartCheck:
     @property
     def checked(self) -> int:
         """Number of entries that were compared or shown to have no truth."""
-        found = sum(e.verdict != "unchecked" for e in self.decided if e.kind == self.kind)
+        found = 0
+        for entry in self.decided:  # a loop without properties, as there are many
+            found += entry.position.kind == self.kind and entry.assessment.verdict != "unchecked"
         return self.zeros + self.bounded + found
 
 
@@ -65,17 +70,18 @@ def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
     distinct = {e.position: e for part in parts for e in part.decided}
     decided = sorted(distinct.values(), key=badness, reverse=True)
     bad = worth_listing(decided)
-    tried, undecided = Counter(e.kind for e in decided), Counter(e.kind for e in decided if e.verdict == "unchecked")
+    tried = Counter([e.position.kind for e in decided])
+    undecided = Counter([e.position.kind for e in decided if e.assessment.verdict == "unchecked"])
     for part in parts:
         tried[part.kind] += part.bounded + part.undecided
         undecided[part.kind] += part.undecided
-    verdicts: list[Verdict] = [e.verdict for e in decided if e.verdict != "unchecked"]
+    verdicts: set[Verdict] = {e.assessment.verdict for e in decided} - {"unchecked"}
     if not verdicts and any(part.bounded for part in parts):
-        verdicts.append("agree")
+        verdicts.add("agree")
     # A decided y does not make a gradient checked, nor a decided gradient a Hessian.
     if (main.entries and not main.checked) or any(FEW * count > tried[kind] for kind, count in undecided.items()):
-        verdicts.append("unchecked")
-    verdict = worst(verdicts or ["unchecked"])
+        verdicts.add("unchecked")
+    verdict = worst(verdicts or {"unchecked"})
     is_whole = all(part.is_whole for part in parts)
     notes = dict.fromkeys(main.notes)
     for part in others:
@@ -83,22 +89,25 @@ def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
             notes[f"of vᵀJ, {part.checked:,} of {part.entries:,} entries were checked"] = None
         notes |= dict.fromkeys(part.notes)
     # Notes on the terms whose rounding explains entries that are 0 in truth and not in torch.
-    noted = [e.note for e in decided if e.verdict == "agree" and e.note and known_truth(e.truth) == 0 and e.torch != 0]
+    remarked = [e for e in decided if e.assessment.note and e.verdict == "agree"]
+    noted = [e.note for e in remarked if known_truth(e.truth) == 0 and e.torch != 0]
     if noted:
         notes[noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"] = None
     known = [part.digits for part in parts if part.digits is not None]
-    known += [e.assessment.digits for e in decided if e.verdict == "agree" and e.assessment.digits is not None]
-    errors = [part.error for part in parts if part.error is not None]
+    known += [e.assessment.digits for e in decided if e.assessment.digits is not None and e.verdict == "agree"]
+    opinions = [e.assessment for e in decided]
+    errors = [one.relative_error for one in opinions if one.relative_error is not None]
+    errors += [part.error for part in parts if part.error is not None]
     check = Check(
         verdict,
         main.entries,
         main.checked,
-        max([e.relative_error for e in decided if e.relative_error is not None] + errors, default=None),
+        max(errors, default=None),
         findings=tuple(map(published, bad[:MAX_FINDINGS])),
         findings_count=len(bad),
         chosen=main.chosen,
         notes=tuple(notes),
-        proven=is_whole and bool(decided) and all(e.proven for e in decided) and not known,
+        proven=is_whole and bool(decided) and all(one.proven for one in opinions) and not known,
         sampled=not is_whole,
         zeros=main.zeros,
         undecided=undecided[main.kind],
@@ -145,7 +154,7 @@ def joined(checks: Sequence[Check]) -> Check:
 
 def worth_listing(decided: Sequence[Entry]) -> list[Entry]:
     """Leave out agreeing entries, a vᵀJ no worse than the entries of J in its sum, a y that a derivative repeats."""
-    if all(e.verdict == "agree" for e in decided):
+    if {e.assessment.verdict for e in decided} <= {"agree"}:
         return []
     wrong: dict[tuple[str | None, Index | None], int] = {}
     for e in decided:
@@ -184,5 +193,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def badness(entry: Entry) -> tuple[int, bool, float]:
     """Rank by verdict, then y above its derivatives and the gradient above a Hessian, then by error."""
-    is_first = entry.of == "gradient" or (entry.variable is None and not entry.of)
-    return SEVERITY.index(entry.verdict), is_first, math.inf if entry.relative_error is None else entry.relative_error
+    place, opinion = entry.position, entry.assessment
+    is_first = place.kind == "gradient" or (place.variable is None and not entry.of)
+    error = math.inf if opinion.relative_error is None else opinion.relative_error
+    return RANKS[opinion.verdict], is_first, error

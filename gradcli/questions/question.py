@@ -25,6 +25,7 @@ from gradcli.language import inputs
 from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.juxtaposed_names import cut_remarks
 from gradcli.language.lower.names import shadowed
+from gradcli.language.program.passes import shared
 from gradcli.language.program.shapes import infer, likely_matrix_products, remarks_on_shapes
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
@@ -492,9 +493,8 @@ class Inquiry:
         remarks = cut_remarks(program) if program.joined else ()
         of_text = (*told, *program.warnings, *remarks, *remarks_on_shapes(program, shapes, at.values()))
         warnings = dict.fromkeys((*of_text, *alone))
-        program = replace(
-            program, warnings=tuple(warnings), called=self.recording.call.called if self.recording else ""
-        )
+        called = self.recording.call.called if self.recording else ""
+        program = replace(program, warnings=tuple(warnings), called=called)
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
-        found = program, shapes, arrays, asked, dtype, named, snippet.frees_graph
+        found = shared(program) if called else program, shapes, arrays, asked, dtype, named, snippet.frees_graph
         return Question(*found, self.recording, reread_at, self.check, twice, device)

@@ -47,7 +47,8 @@ class Memory:
         return self._memory(tensor) in self._known
 
     def _values(self, tensor: Tensor) -> dict[Geometry, Atom]:
-        return self._known[self._memory(tensor)][1] if tensor in self else {}
+        known = self._known.get(self._memory(tensor))
+        return {} if known is None else known[1]
 
     def _memory(self, tensor: Tensor) -> int:
         """Name the memory of a tensor, by itself where it, or the tensor that it is a view of, was set apart."""
@@ -67,7 +68,8 @@ class Memory:
 
     def find(self, tensor: Tensor) -> Atom | None:
         """Find the value of exactly the elements of a tensor; None if it is not known."""
-        return self._values(tensor).get(geometry(tensor))
+        values = self._values(tensor)
+        return values.get(geometry(tensor)) if values else None
 
     def part(self, tensor: Tensor) -> Atom | None:
         """Find the value of a tensor, or make it from the value that contains its elements."""

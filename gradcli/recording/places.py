@@ -105,7 +105,7 @@ def next_node() -> int:
 def tensors_of(frame: FrameType | None) -> Iterator[tuple[str, Tensor]]:
     """Generate the tensors that a function of the user's code has names for."""
     for name, value in () if frame is None else frame.f_locals.items():
-        if name.isidentifier() and is_plain(value):
+        if isinstance(value, torch.Tensor) and is_plain(value) and name.isidentifier():
             yield name, value
 
 

@@ -21,10 +21,11 @@ from gradcli.arrays import Array
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import numeric
+from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.movement import axes_of, axis_of, fill_of, padding, permutation, sources
 from gradcli.language.program.positions import are_within, block_of, flat_places
 from gradcli.language.program.shapes import axis_of_scan, count_of
-from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, moving_lines, needed
+from gradcli.language.program.wengert import Atom, Call, Line, Program, Shape, needed
 from gradcli.reference.array_functions import (
     cholesky,
     compile_bounds,

@@ -142,7 +142,9 @@ def _compiled(expression: Expr) -> Closure[Column]:
 
 def _as_column(value: Ball | int | list[Ball | int], count: int) -> Column:
     """Give the balls of a symbol: a column, or the same for each row."""
-    return [arb(one) for one in value] if isinstance(value, list) else [arb(value)] * count
+    if not isinstance(value, list):
+        return [arb(value)] * count
+    return [one if isinstance(one, arb) else arb(one) for one in value]
 
 
 def _each_row(env: Environment) -> Iterable[Environment]:

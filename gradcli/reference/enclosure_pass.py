@@ -8,7 +8,7 @@ First derivatives go forward along the edges; second ones are those of the gradi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,7 +28,7 @@ from gradcli.reference.compiling import compile_ball
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Flat, distinct
 from gradcli.reference.exact_forms import Numbering
-from gradcli.reference.pass_views import PassPlan, ValueForms
+from gradcli.reference.pass_views import Chunks, PassPlan, ValueForms
 from gradcli.reference.piecewise import Group, branch, changed, grouped, jump_of, slope_of_choice
 from gradcli.reference.rules import Outcome, Rounding, Undefined, at_edge, needs_of, plus, rule_of, times
 
@@ -38,8 +38,11 @@ Direction = tuple[sympy.Symbol, int]
 DerivativeColumns = Mapping[Direction, Mapping[int, Outcome]]
 """Nonzero derivatives by direction and flat row of y."""
 
-ElementEdge = tuple[int, int, int, Outcome]
-"""Edge from an element of an operand to one of a line: number of the operand, the two elements, and the slope."""
+MOST_CHUNKS = 1_024
+"""Most places of operands that are kept for one plan."""
+
+ONE = arb(1)
+"""Slope of what only moves or adds elements."""
 
 Moving = dict[int, dict[int, Outcome]]
 """The tangents of a line by element and number of the direction."""
@@ -103,17 +106,16 @@ class EnclosurePass:
             if line.symbol in self.plan.needed:
                 require_time()
                 set_step("enclosing line", n + 1, len(lines))
-                found = self._line_values(line, self.plan.needed[line.symbol])
-                self.values[line.symbol] = {e: self._exact(line, e, outcome) for e, outcome in found.items()}
+                self.values[line.symbol] = found = self._line_values(line, self.plan.needed[line.symbol])
+                if self.rounding is None and line.call.op.kind is not Kind.SOURCE:  # measured, and known no better
+                    self._make_exact(line, found)
 
-    def _exact(self, line: Line, element: int, outcome: Outcome) -> Outcome:
-        """Replace a ball around 0 by its exact rational value where value numbering knows it."""
-        if self.rounding is not None or isinstance(outcome, Undefined) or outcome.is_exact() or not outcome.contains(0):
-            return outcome
-        if line.call.op.kind is Kind.SOURCE:  # measured, and known no better
-            return outcome
-        exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
-        return outcome if exact is None else arb(exact.numerator) / exact.denominator
+    def _make_exact(self, line: Line, found: dict[int, Outcome]) -> None:
+        """Replace balls around 0 by their exact rational values where value numbering knows them."""
+        for element, outcome in found.items():
+            if outcome.__class__ is arb and not outcome.is_exact() and outcome.contains(0):
+                exact = self.numbering.constant(line.symbol, element) if exists(outcome) else None
+                found[element] = outcome if exact is None else arb(exact.numerator) / exact.denominator
 
     def _sharpened(self, line: Line, element: int, operands: Sequence[Outcome]) -> list[Outcome] | None:
         """Replace operands by their exact rational values where value numbering knows them; None if it knows none.
@@ -163,7 +165,7 @@ class EnclosurePass:
         match call.op.kind:
             case Kind.ELEMENTWISE:
                 rule, shown, needs = rule_of(call), self.reference.program.excerpt(line), needs_of(line)
-                columns = [self.operand(line, k, elements) for k in range(len(call.operands))]
+                columns = self._operands(line, elements)
                 # Before the rule, which is undefined if any operand is: the branch that is not taken may have no value.
                 if call.op.is_branch:
                     found = [branch(*operands) for operands in zip(*columns, strict=True)]
@@ -187,9 +189,10 @@ class EnclosurePass:
                 groups = self.groups_of(line, elements)
                 return {e: groups[e].value(e) for e in out}
         totals: dict[int, Outcome] = {}
-        for k, position, source in self.reference.dependencies.source_chunks(line, elements):
-            for p, outcome in zip(position.tolist(), self.values_at(line, k, source), strict=True):
-                totals[out[p]] = outcome if out[p] not in totals else _sum(totals[out[p]], outcome)
+        for k, position, source in self._chunks(line, elements):
+            for p, outcome in zip(position, self._values_at(line, k, source), strict=True):
+                e = out[p]
+                totals[e] = outcome if e not in totals else _sum(totals[e], outcome)
         # For elements to which none moves: the padding of a movement, the empty sum of a reduction.
         fill = arb(fill_of(call)) if call.op.kind is Kind.MOVEMENT else arb(0)
         return {e: totals.get(e, fill) for e in out}
@@ -198,24 +201,37 @@ class EnclosurePass:
         """Return operand k of an elementwise operation at each of its elements."""
         return self.values_at(line, k, self.reference.dependencies.sources(line, k, elements)[1])
 
+    def _operands(self, line: Line, elements: Flat) -> list[list[Outcome]]:
+        """Return all operands of an elementwise operation at each of its elements."""
+        return [self._values_at(line, k, source) for k, _, source in self._chunks(line, elements)]
+
+    def _chunks(self, line: Line, elements: Flat) -> Chunks:
+        """Return what `Dependencies.source_chunks` does, as lists; found once for elements of the plan."""
+        key = line.symbol, id(elements)
+        known = self.plan.chunks.get(key)
+        if known is not None and known[0] is elements:
+            return known[1]
+        found = self.reference.dependencies.source_chunks(line, elements)
+        chunks = [(k, position.tolist(), source.tolist()) for k, position, source in found]
+        if len(self.plan.chunks) < MOST_CHUNKS:
+            self.plan.chunks[key] = elements, chunks
+        return chunks
+
     def values_at(self, line: Line, k: int, elements: Flat) -> list[Outcome]:
         """Return the values of operand k at flat positions of the operand itself."""
+        return self._values_at(line, k, elements.tolist())
+
+    def _values_at(self, line: Line, k: int, elements: Sequence[int]) -> list[Outcome]:
         operand = line.call.operands[k]
         if not isinstance(operand, sympy.Symbol):
             return [self._rounded(compile_ball(operand)({}), number(operand))] * len(elements)
         values = self.values[operand]
-        return [values[e] for e in elements.tolist()]
+        return [values[e] for e in elements]
 
     def _rounded(self, exact: Ball, nearest: float) -> Ball:
         return exact
 
     # -- slopes and tangents
-
-    def edges(self, line: Line) -> Iterator[ElementEdge]:
-        """Yield the edges of a line, each with its slope."""
-        for k, out, source in self.plan.edges[line.symbol]:
-            for e, s, slope in zip(out.tolist(), source.tolist(), self.slopes(line, k, out, source), strict=True):
-                yield k, e, s, slope
 
     def slopes(self, line: Line, k: int, out: Flat, source: Flat) -> list[Outcome]:
         """Compute the local derivatives of elements of a line, each by one element of operand k."""
@@ -230,8 +246,8 @@ class EnclosurePass:
             reason = f"{self.reference.program.excerpt(line)} takes another element here"
             return [Undefined("jump", reason, True)] * len(out)
         if op.kind is not Kind.ELEMENTWISE:
-            return [arb(1)] * len(out)
-        columns = [self.operand(line, n, out) for n in range(len(operands))]
+            return [ONE] * len(out)
+        columns = self._operands(line, out)
         is_smooth = not (op.is_choice or (is_power(line.call) and k == 1))
         known = rule_of(line.call).smooth_slopes(k, columns) if is_smooth else [None] * len(out)
         elements = zip(out.tolist(), zip(*columns, strict=True), known, strict=True)
@@ -304,17 +320,38 @@ class EnclosurePass:
             require_time()
             set_step("enclosing derivatives of line", n + 1, len(lines))
             found = moving.setdefault(line.symbol, {})
-            passed = _passed(line)
-            for k, out, source, slope in self.edges(line):
-                own = found.setdefault(out, {})
-                is_zero = not isinstance(slope, Undefined) and slope == 0  # certainly: it holds of no ball around 0
-                for d, tangent in moving[line.call.operands[k]].get(source, {}).items():
-                    product = passed(k, tangent, slope)
-                    if product is not None and not (is_zero and self._stays(line, k, (out, d), tangent, moving)):
-                        own[d] = plus(own[d], product) if d in own else product
+            for k, elements, sources in self.plan.edges[line.symbol]:
+                edges = zip(elements.tolist(), sources.tolist(), self.slopes(line, k, elements, sources), strict=True)
+                self._pass_on(line, k, edges, found, moving)
             if line.call.op.is_branch:
                 self._join(line, found, moving)
         return moving.get(self.reference.program.output, {})
+
+    def _pass_on(
+        self,
+        line: Line,
+        k: int,
+        edges: Iterable[tuple[int, int, Outcome]],
+        found: Moving,
+        moving: Mapping[Atom, Moving],
+    ) -> None:
+        """Add to the tangents of a line those that come from operand k, along edges with their slopes."""
+        passed, before = _passed(line), moving[line.call.operands[k]]
+        for out, source, slope in edges:
+            own = found.setdefault(out, {})
+            ball = None if passed is not None or isinstance(slope, Undefined) else slope
+            is_zero = not isinstance(slope, Undefined) and slope == 0  # certainly: it holds of no ball around 0
+            is_one = ball is not None and ball == 1
+            for d, tangent in before.get(source, {}).items():
+                product: Outcome | None
+                if ball is not None and isinstance(tangent, arb):  # as `times` does, without calling it
+                    product = tangent if is_one else tangent * ball
+                else:
+                    product = (passed or _times)(k, tangent, slope)
+                if product is None or (is_zero and self._stays(line, k, (out, d), tangent, moving)):
+                    continue
+                known = own.get(d)
+                own[d] = product if known is None else plus(known, product)
 
     def _stays(
         self,
@@ -381,11 +418,12 @@ class EnclosurePass:
                     own[d] = first
 
 
-def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
+def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None] | None:
     """Return a function that passes on a tangent by the slope of an operand; it gives None where nothing moves.
 
-    After a step, or an operand that an extreme does not take, only a jump matters; after the branch not taken, not even
-    that; of a condition, only its change matters.
+    Most lines only multiply, as `_times` does, and have no function of their own.  After a step, or an operand that an
+    extreme does not take, only a jump matters; after the branch not taken, not even that; of a condition, only its
+    change matters.
     """
     op = line.call.op
     if op.is_at_positions:  # a position that does not move undoes the jump to the next one
@@ -394,7 +432,11 @@ def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None]:
         return lambda k, a, b: changed(a, b) if k == 0 else None if b == 0 else times(a, b)
     if op.is_extreme or (op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat):
         return lambda k, a, b: times(a, b) if isinstance(b, Undefined) or b != 0 else jump_of(a)
-    return lambda k, a, b: times(a, b)
+    return None
+
+
+def _times(k: int, a: Outcome, b: Outcome) -> Outcome:
+    return times(a, b)
 
 
 def _sum(a: Outcome, b: Outcome) -> Outcome:

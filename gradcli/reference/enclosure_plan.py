@@ -9,11 +9,11 @@ Elements outside the lists are exact zeros.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ from gradcli.reference.balls import precision
 from gradcli.reference.deadline import require_time
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError, distinct
 from gradcli.reference.enclosure_pass import Direction, EnclosedDerivatives, EnclosurePass, Shift
-from gradcli.reference.pass_views import ValueForms
+from gradcli.reference.pass_views import Chunks, ValueForms
 
 
 def lower(program: Program, shapes: Mapping[Atom, Shape]) -> tuple[Program, Mapping[Atom, Atom]]:
@@ -91,6 +91,43 @@ CHEAPER = 10
 """Factor by which an operation inside of Arb's matrices is faster."""
 
 
+MOST_KEPT_PLANS = 16
+"""Most plans that are kept of a Program with some shapes."""
+
+MOST_KEPT_WORK = 2**12
+"""Most ball operations of a plan that is kept: some 100 KiB."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredProgram:
+    """Program as plans are made of it, for one shape of each variable, with what was found of it for other inputs.
+
+    Attributes:
+        program: The Program, without `matmul`.
+        renamed: The symbol of the value of each line whose symbol changed.
+        shapes: The shape of each of its symbols.
+        at_positions: Its lines whose positions are values.
+        plans: Plans that were made, by what they are of; none where positions are values.
+    """
+
+    program: Program
+    renamed: Mapping[Atom, Atom]
+    shapes: Mapping[Atom, Shape]
+    at_positions: tuple[Line, ...]
+    plans: dict[Hashable, Plan] = field(default_factory=dict)
+
+
+def _lowered(program: Program, sizes: tuple[Shape, ...]) -> LoweredProgram:
+    """Lower a Program whose variables have these shapes."""
+    known = shapes_in(program, dict(zip(program.variables, sizes, strict=True)))
+    lowered, renamed = lower(program, known)
+    at_positions = tuple(line for line in lowered.lines if line.call.op.is_at_positions)
+    return LoweredProgram(lowered, renamed, shapes_in(lowered, known), at_positions)
+
+
+_lowered_once = lru_cache(maxsize=128)(_lowered)
+
+
 @dataclass
 class Plan:
     """Work to push some directions through a Program; `run` does it at a number of bits.
@@ -105,6 +142,7 @@ class Plan:
         judges_value: Whether y itself is looked at.
         work: Ball operations.
         numbering: The forms that tell which values are certainly the same, once they are needed.
+        chunks: Places of operands that passes have found for its elements.
     """
 
     reference: Reference
@@ -116,6 +154,7 @@ class Plan:
     judges_value: bool = True
     work: int = 0
     numbering: ValueForms | None = None
+    chunks: dict[tuple[Atom, int], tuple[Flat, Chunks]] = field(default_factory=dict)
 
     def run(self, bits: int, shift: Shift | None = None) -> EnclosedDerivatives:
         """Enclose the values and the nonzero columns of the Jacobian, as narrowly as this precision allows.
@@ -146,11 +185,13 @@ class Reference:
     def __init__(
         self, program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, npt.NDArray[np.float64]]
     ) -> None:
-        self.program, self.renamed = lower(program, shapes)
-        self.shapes = shapes_in(self.program, shapes)
+        lowered = _lowered_once if program.is_shared else _lowered
+        self._is_shared = program.is_shared
+        self._form = form = lowered(program, tuple(shapes[symbol] for symbol in program.variables))
+        self.program, self.renamed, self.shapes = form.program, form.renamed, form.shapes
         self.inputs = {symbol: _flat(inputs[str(symbol)]) for symbol in program.variables}
         self.budget = int(BALL_OPERATIONS * max(1.0, budget_factor()))
-        self.at_positions = [line for line in self.program.lines if line.call.op.is_at_positions]
+        self.at_positions = form.at_positions
         self.places = self._places() if self.at_positions else {}
         self.dependencies = Dependencies(self.shapes, self.budget, self.places)
 
@@ -160,6 +201,21 @@ class Reference:
         Raises:
             OverBudgetError: more than `BALL_OPERATIONS` ball operations.
         """
+        asked = None if rows is None else rows.tobytes()
+        key = tuple(directions), asked, judges_value, self.budget, self.dependencies.most
+        known = self._form.plans
+        if key in known:
+            return replace(known[key], reference=self)
+        found = self._planned_anew(directions, rows, judges_value=judges_value)
+        if self._is_shared and not self.at_positions and found.work <= MOST_KEPT_WORK:
+            if len(known) >= MOST_KEPT_PLANS:
+                known.clear()
+            bare = copy(self)
+            bare.inputs = {}  # which may be large
+            known[key] = replace(found, reference=bare)
+        return found
+
+    def _planned_anew(self, directions: Sequence[Direction], rows: Flat | None, *, judges_value: bool) -> Plan:
         plan, wanted = Plan(self, directions, _units(directions), rows=rows), None
         with suppress(OverBudgetError):  # all are followed where a list of those wanted would be too long
             wanted = None if rows is None else self.backward_closure({self.program.output: rows})

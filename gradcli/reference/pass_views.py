@@ -14,6 +14,9 @@ from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.dependencies import Dependencies, Flat
 from gradcli.reference.rules import Outcome, Rounding
 
+Chunks = Sequence[tuple[int, Sequence[int], Sequence[int]]]
+"""Positions in a list of elements of a line, and the elements of an operand there, operand by operand."""
+
 ValueForm = tuple[tuple[int, Fraction], ...]
 """Numbers of values with their coefficients; the number 0 stands for the value 1."""
 
@@ -68,6 +71,10 @@ class PassPlan(Protocol):
     """Plan of one pass: see `enclosure_plan.Plan`."""
 
     numbering: ValueForms | None
+
+    @property
+    def chunks(self) -> dict[tuple[Atom, int], tuple[Flat, Chunks]]:
+        """The places of operands that passes have found for its elements, by line and the array of the elements."""
 
     @property
     def reference(self) -> ProgramWithInputs:

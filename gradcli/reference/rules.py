@@ -144,7 +144,7 @@ class Rule:
 
     def _finite(self, columns: Sequence[Sequence[Outcome]]) -> Iterator[tuple[list[int], Environment]]:
         """Yield the rows whose operands are all finite, some at a time, with the columns of the parameters there."""
-        finite = ([isinstance(one, arb) and exists(one) for one in column] for column in columns)
+        finite = ([one.__class__ is arb and one.is_finite() for one in column] for column in columns)
         rows = [n for n, operands in enumerate(zip(*finite, strict=True)) if all(operands)]
         for first in range(0, len(rows), AT_ONCE):
             require_time()

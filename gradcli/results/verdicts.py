@@ -147,7 +147,7 @@ class Entry(Record):
 
     def judged(self, **changes: Unpack[AssessmentChanges]) -> Entry:
         """Return the same number with another opinion, in these fields of its assessment."""
-        return Entry(self.position, self.torch, changed(self.assessment, changes))
+        return entry_of(self.position, self.torch, changed(self.assessment, changes))
 
     def moved(self, **changes: Unpack[PositionChanges]) -> Entry:
         """Return the same opinion of the number at another position, in these fields of it."""
@@ -296,9 +296,22 @@ def changed(record: _Record, changes: Mapping[str, object]) -> _Record:
     >>> changed(Position("value", row=(1,)), {"row": (2,)}).row
     (2,)
     """
-    found = object.__new__(type(record))
-    vars(found).update(vars(record))
-    vars(found).update(changes)
+    found = object.__new__(record.__class__)
+    object.__setattr__(found, "__dict__", {**record.__dict__, **changes})
+    return found
+
+
+_UNJUDGED = Assessment()
+
+
+def entry_of(position: Position, torch: float | None, assessment: Assessment = _UNJUDGED) -> Entry:
+    """Make an entry, in a third of the time that the class takes, as there are many.
+
+    >>> entry_of(Position("value"), 2.0) == Entry(Position("value"), 2.0)
+    True
+    """
+    found = object.__new__(Entry)
+    object.__setattr__(found, "__dict__", {"position": position, "torch": torch, "assessment": assessment})
     return found
 
 

@@ -23,6 +23,7 @@ from sympy import Expr, Integer, KroneckerDelta
 
 from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import sympy_functions
+from gradcli.language.program.shapes import infer
 from gradcli.language.program.sympy_functions import Total
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.progress import may_end, set_step
@@ -121,7 +122,12 @@ class OutputElement:
         set_step("deriving the formula")
         lines = self.program.lines
         is_kept = len(lines) <= MOST_KEPT_LINES and all(line.call.op.name != MEASURED for line in lines)
-        return _differentiated(_Structure(self), variable) if is_kept else self.derived(variable)
+        if not is_kept:
+            return self.derived(variable)
+        if self.program.is_shared:
+            sizes = tuple(self.shapes[one] for one in self.program.variables)
+            return _differentiated_once(self.program, sizes, variable)
+        return _differentiated(_Structure(self), variable)
 
     def derived(self, variable: sympy.Symbol) -> Derivative:
         """Differentiate by one variable, whatever is known."""
@@ -163,6 +169,13 @@ class _Structure:
 
     def __hash__(self) -> int:
         return self._hash
+
+
+@lru_cache(maxsize=64)
+def _differentiated_once(program: Program, sizes: tuple[Shape, ...], variable: sympy.Symbol) -> Derivative:
+    """Differentiate a Program; one with other symbols for the same lines is known too."""
+    shapes = infer(program, dict(zip(program.variables, sizes, strict=True)), bounded=False)
+    return _differentiated(_Structure(OutputElement(program, shapes)), variable)
 
 
 @lru_cache(maxsize=64)
@@ -441,6 +454,7 @@ def _in_own_heads(expression: Expr) -> Expr:
 Structure = Literal["", "diagonal", "zero"]
 
 
+@lru_cache(maxsize=256)
 def structure_of(derivative: Derivative, y: Shape, x: Shape) -> Structure:
     """Read the structure of a block of a Jacobian or a Hessian off its formula; empty if none is known.
 

@@ -7,7 +7,7 @@ op table; where one depends on a constant argument (the p of a norm, the equatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -298,3 +298,19 @@ def without_detach(program: Program, only: Atom | None = None) -> tuple[Program,
             call = Call(call.op.name, call.operands, statics)
         lines.append(replace(line, call=call))
     return replace(program, lines=tuple(lines), output=renamed.get(program.output, program.output)), renamed
+
+
+def moving_lines(program: Program, variables: Iterable[Atom]) -> set[Atom]:
+    """List the lines that tangents of some variables reach, and the variables; constants and sizes stop them.
+
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("y = detach(x); z = x*y")
+    >>> [line.call.op.name for line in program.lines if line.symbol in moving_lines(program, program.variables)]
+    ['mul']
+    """
+    found = set(variables)
+    for line in program.lines:
+        op = line.call.op
+        if not found.isdisjoint(line.call.operands) and not op.is_detached and op.kind is not ops.Kind.COUNT:
+            found.add(line.symbol)
+    return found

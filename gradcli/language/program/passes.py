@@ -7,16 +7,65 @@
     enclosures                   `for_enclosures`    the same, with torch's values where a meaning has none
     bounds of whole arrays       `for_arrays`        all but primitives and Cholesky factors, whose own rule is better
 
+Code that is recorded again gives an equal Program, which is one with the first, so that its forms are there.
+
 What depends on shapes is done by a reader on its form: balls write products of matrices out, arrays join a product with
 the sum of it, and scripts keep what a library has.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import sympy
+
 from gradcli.language.lower.programs import parse_meaning
+from gradcli.language.ops.structure import MEASURED, OPAQUE
+from gradcli.language.program.constant_tensors import DrawnNumbers
 from gradcli.language.program.expansion import expand, in_primitives, rewritten, with_torch_conventions
 from gradcli.language.program.library_calls import is_in_torch, is_in_torch_twice
-from gradcli.language.program.wengert import Atom, Builder, Line, Program
+from gradcli.language.program.wengert import AskedMeaning, Atom, Builder, Line, Program
+
+MOST_SHARED_LINES = 200
+"""Most lines of a Program that is kept."""
+
+MOST_SHARED_BYTES = 2**13
+"""Most bytes of a constant tensor in such a Program."""
+
+
+def shared(program: Program) -> Program:
+    """Return the first Program that is equal to one, with all that was found of it: as of code that is recorded again.
+
+    >>> from dataclasses import replace
+    >>> from gradcli.language.parsing import parse
+    >>> program = parse("x**2")
+    >>> shared(program) is shared(replace(program))
+    True
+    """
+    is_kept = len(program.lines) <= MOST_SHARED_LINES and all(map(_is_plain, program.lines))
+    return _shared(program) if is_kept else program
+
+
+def _is_plain(line: Line) -> bool:
+    """Tell whether the constants of a call are few numbers, and nothing that runs."""
+    if line.call.op.name in (OPAQUE, MEASURED):
+        return False
+    for one in line.call.statics:
+        if isinstance(one, AskedMeaning) or (isinstance(one, DrawnNumbers) and len(one.data) > MOST_SHARED_BYTES):
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _shared(program: Program) -> Program:
+    object.__setattr__(program, "is_shared", True)
+    return program
+
+
+@lru_cache(maxsize=4096)
+def symbol_of(number: int) -> sympy.Symbol:
+    """Return the symbol of the line of this number in recordings, so that equal ones have the same symbols."""
+    return sympy.Dummy(f"t{number}", real=True)
 
 
 def for_torch(program: Program) -> Program:

@@ -10,6 +10,7 @@ import contextlib
 import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sympy
@@ -40,7 +41,6 @@ MAX_MULTIPLICATIONS = 2**34
 MAX_MATRIX_ROWS = 1_024
 """Largest number of rows of a matrix whose determinant or inverse is taken."""
 
-
 _RANKS: Mapping[str, Mapping[str, int]] = {
     **{key: {"a": 1, "b": 1} for key in ("dot", "outer")},
     **{key: {"a": 3, "b": 3} for key in ("baddbmm", "addbmm")},
@@ -68,8 +68,12 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
     >>> infer(program, {program.variables[0]: (3, 2)})[program.output]
     (3,)
     """
-    shapes: dict[Atom, Shape] = dict(inputs)
-    total = sum(map(math.prod, inputs.values()))
+    return dict((_inferred if program.is_shared else _inferred.__wrapped__)(program, (*inputs.items(),), bounded))
+
+
+@lru_cache(maxsize=256)
+def _inferred(program: Program, inputs: tuple[tuple[Atom, Shape], ...], bounded: bool) -> Mapping[Atom, Shape]:
+    shapes, total = dict[Atom, Shape](inputs), sum(math.prod(shape) for _, shape in inputs)
     for line in program.lines:
         operands = [shapes.get(a, ()) for a in line.call.operands]
         try:
@@ -82,10 +86,9 @@ def infer(program: Program, inputs: Mapping[sympy.Symbol, Shape], *, bounded: bo
         size = max(math.prod(shape), *shape, 0)  # a million empty rows are a million lists
         total += size * (4 if line.symbol == program.output else 1)
         if bounded and (size > MAX_ELEMENTS or total > MAX_TOTAL_ELEMENTS):
-            message = f"makes {total:,} elements in all; at most {MAX_TOTAL_ELEMENTS:,} are held"
-            if size > MAX_ELEMENTS:
-                message = f"has {size:,} elements; at most {MAX_ELEMENTS:,} are held in one"
-            message = f"a tensor of shape {show(shape)} {message}"
+            in_all = f"makes {total:,} elements in all; at most {MAX_TOTAL_ELEMENTS:,} are held"
+            in_one = f"has {size:,} elements; at most {MAX_ELEMENTS:,} are held in one"
+            message = f"a tensor of shape {show(shape)} {in_one if size > MAX_ELEMENTS else in_all}"
             raise TooLargeError(message, place=program.place(line), hint="use smaller inputs")
         shapes[line.symbol] = shape
     shapes.setdefault(program.output, ())

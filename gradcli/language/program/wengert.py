@@ -193,6 +193,7 @@ class Program:
         is_of_matrices: Whether its text is in the notation of matrices, in which `*` is of matrices.
         shown: The statements of the function alone, where the text is a whole snippet.
         called: The name of the function, where the text is a recording of it.
+        is_shared: Whether it may be asked about again, so that what is found of it is kept: see `passes.shared`.
     """
 
     text: str
@@ -211,9 +212,18 @@ class Program:
     joined: tuple[tuple[str, str], ...] = ()
     doubtful_numbers: int = 0
     is_of_matrices: bool = False
+    is_shared: bool = field(default=False, init=False, repr=False, compare=False)
     _made: dict[Callable[[Program], Program], Program] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Hash, computed once, as caches ask for it."""
+        return hash((self.text, self.variables, self.lines, self.output, self.called))
 
     @property
     def expression(self) -> str:
@@ -278,7 +288,8 @@ class Program:
     def transformed(self, make: Callable[[Program], Program]) -> Program:
         """Apply a function to this Program, once for each function."""
         if make not in self._made:
-            self._made[make] = make(self)
+            self._made[make] = found = make(self)
+            object.__setattr__(found, "is_shared", found.is_shared or self.is_shared)
         return self._made[make]
 
 
@@ -293,6 +304,7 @@ class Builder:
         dtype: The dtype that holds the result of each operation on constants, such as `float32`; empty if results are
             exact.  An operation whose exact result this dtype does not hold is a line, which rounds.
         part_of: The defined operation whose meaning is being written, if any.
+        symbol: Gives a line its symbol by its number, where it is to have none of its own.
     """
 
     text: str
@@ -300,6 +312,7 @@ class Builder:
     shares: bool = True
     dtype: str = ""
     part_of: str = ""
+    symbol: Callable[[int], sympy.Symbol] | None = None
     lines: list[Line] = field(default_factory=list)
     _known: dict[Hashable, sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
@@ -320,9 +333,10 @@ class Builder:
         if symbol is None:
             if len(self.lines) >= MAX_LINES:
                 raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
-            symbol = sympy.Dummy(f"t{len(self.lines)}", real=True)
+            place = len(self.lines)
+            symbol = self.symbol(place) if self.symbol else sympy.Dummy(f"t{place}", real=True)
             self._known[key] = symbol
-            self._places[symbol] = len(self.lines)
+            self._places[symbol] = place
             self.lines.append(Line(symbol, Call(op, operands, statics), span, part_of=self.part_of))
         return symbol
 
@@ -457,22 +471,6 @@ def needed(lines: Sequence[Line], *outputs: Atom) -> list[Line]:
             found.append(line)
             wanted.update(line.call.operands)
     return found[::-1]
-
-
-def moving_lines(program: Program, variables: Iterable[Atom]) -> set[Atom]:
-    """List the lines that tangents of some variables reach, and the variables; constants and sizes stop them.
-
-    >>> from gradcli.language.parsing import parse
-    >>> program = parse("y = detach(x); z = x*y")
-    >>> [line.call.op.name for line in program.lines if line.symbol in moving_lines(program, program.variables)]
-    ['mul']
-    """
-    found = set(variables)
-    for line in program.lines:
-        op = line.call.op
-        if not found.isdisjoint(line.call.operands) and not op.is_detached and op.kind is not ops.Kind.COUNT:
-            found.add(line.symbol)
-    return found
 
 
 def cut(program: Program, atom: Atom, name: str) -> Program:

@@ -424,8 +424,8 @@ def _failing(
     allow: Sequence[results.Allowed], is_strict: bool, judgement: Judgement, check: results.Check
 ) -> set[results.Verdict]:
     """Collect the verdicts that do not pass: of entries, of findings, and `unchecked` of the check itself."""
-    judged = (one for one in (*judgement.entries, *check.findings) if one.verdict != "unchecked")
-    found = {one.verdict for one in judged if is_strict or not one.is_minor}
+    opinions = [one.assessment for one in (*judgement.entries, *check.findings)]
+    found = {one.verdict for one in opinions if one.verdict != "unchecked" and (is_strict or not one.is_minor)}
     return (found | {check.verdict} & {"unchecked"}) - {"agree", *allow}
 
 

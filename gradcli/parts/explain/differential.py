@@ -21,9 +21,10 @@ from gradcli.adjoint.gradient import vector_jacobian_product
 from gradcli.adjoint.slopes import NoAdjointError
 from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
+from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shapes import infer
-from gradcli.language.program.wengert import Atom, Line, Program, Shape, moving_lines, needed
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
 from gradcli.notation import Notation
 from gradcli.parts import is_listed
 from gradcli.results import DifferentialLine

@@ -267,16 +267,16 @@ class MovedFunction:
     def _call(self, direction: Direction, steps: float) -> Array:
         """Call the function so many steps away; NaN where it fails or gives another number of values."""
         if steps not in direction.values:
-            x = {
-                name: (one + steps * direction.step * direction.u[name]).astype(one.dtype)
-                for name, one in self.here.items()
+            length, u = steps * direction.step, direction.u
+            x = {name: (one + length * u[name]).astype(one.dtype, copy=False) for name, one in self.here.items()}
+            direction.moved[steps] = {
+                name: one.astype(np.float64, copy=False) - self.here[name] for name, one in x.items()
             }
-            direction.moved[steps] = {name: one.astype(np.float64) - self.here[name] for name, one in x.items()}
             began, found = time.monotonic(), np.empty(0)
             if self._calls < MOST_CALLS_AROUND and self._seconds < CALLING_SECONDS * budget_factor():
                 self._calls += 1
                 with contextlib.suppress(GradcliError):  # it may fail there
-                    found = self.values(x).astype(np.float64)
+                    found = self.values(x).astype(np.float64, copy=False)
             elif self._calls < MOST_CALLS_AROUND:
                 self.is_complete = False
             self._seconds += time.monotonic() - began

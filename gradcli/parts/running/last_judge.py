@@ -123,6 +123,8 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
 
 def _confirmed(judgement: Judgement, recorded: RecordedFunction, moved: Movement) -> Judgement:
     """Take back what is said against torch's numbers that the function itself has, to the digits that are seen."""
+    if judgement.check.verdict == "agree":  # nothing is said against any
+        return judgement
     of_y = [entry for entry in judgement.entries if entry.variable is None and not entry.of]
     is_exact = all(entry.verdict == "agree" for entry in of_y)
     suspects = [entry for entry in judgement.entries if is_exact or entry.verdict != "inaccurate"]
@@ -183,7 +185,7 @@ def _contradiction(
         mode: How torch differentiates.
         is_denied: Whether the function denies the truths of the recording too.
     """
-    verdicts = {entry.verdict for entry in (*judgement.entries, *judgement.findings)}
+    verdicts = {entry.assessment.verdict for entry in (*judgement.entries, *judgement.findings)}
     found = next(_contradictions(recorded, moved, judgement, wrt, mode, is_denied=is_denied), None)
     if found is None:
         is_open = recorded.recorder.decisions.lost and verdicts <= {"agree"} and recorded.ran is None
@@ -259,10 +261,12 @@ def _contradictions(
 ) -> Iterator[Contradiction]:
     """Yield what the function contradicts of torch's derivatives, beyond the errors that are known of its values."""
     errors = np.zeros(moved.function.value.size)
-    is_known = any(entry.verdict == "disagree" for entry in judgement.entries)
+    is_known = "disagree" in {entry.assessment.verdict for entry in judgement.entries}
     for entry in judgement.entries:
+        if entry.position.kind != "value" or entry.row is None:
+            continue
         truth = known_truth(entry.truth)
-        if entry.variable is None and not entry.of and entry.row is not None and truth is not None:
+        if truth is not None:
             error = abs(truth - number_of(entry))
             errors[flat(entry.row, moved.shape)] = error if np.isfinite(error) else np.inf
     for known in moved.known:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ from gradcli.crosscheck.point import Numbers
 from gradcli.errors import InputError
 from gradcli.language.program.expansion import holds_constant, is_padded, without_detach
 from gradcli.language.program.opaque import opaque_outputs
+from gradcli.language.program.passes import shared, symbol_of
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
@@ -40,13 +42,7 @@ from gradcli.parts.running.moved_function import LOW_DIGITS, Movement, movement,
 from gradcli.parts.running.numpy_arrays import made_of_tensors, numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
 from gradcli.parts.running.operation_rules import broken_rules
-from gradcli.parts.running.repeated_runs import (
-    Surroundings,
-    clone_saved_tensors,
-    eager,
-    give,
-    keeping_gradients,
-)
+from gradcli.parts.running.repeated_runs import Surroundings, clone_saved_tensors, give, keeping_gradients, silenced
 from gradcli.parts.running.replays import require_same
 from gradcli.progress import budget_factor
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -137,12 +133,12 @@ class Recorded:
         self, arrays: Mapping[str, Array], wrt: Sequence[str], recorder: Recorder | None, u: Direction, *, once: bool
     ) -> Forward:
         arrays = {**self.call.given, **self.arrays, **arrays}
-        leaves = self.recorder.leaves
-        constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
+        constants = self._found
         moved = [name for name in constants if not are_same(arrays[name], self.arrays[name])]
+        changed = [*self.recorder.changed, *(constants.values() if once else ())]
+        kept = keeping_gradients(self._left) if self.recorder.takes_gradients else nullcontext()
         try:
-            changed = [*self.recorder.changed, *(constants.values() if once else ())]
-            with clone_saved_tensors(changed, is_last=once), keeping_gradients(self._left):
+            with clone_saved_tensors(changed, is_last=once), kept:
                 forward = self.call.forward(arrays, wrt, constants, recorder, u)
         finally:
             self.recorder.restore(but=moved)
@@ -150,11 +146,17 @@ class Recorded:
             self._require_repeated(array_of(forward.output))
         return forward
 
+    @cached_property
+    def _found(self) -> Mapping[str, Tensor]:
+        """The tensors that it finds elsewhere, by name, without those that each call makes anew."""
+        found = ((name, self.recorder.leaves[name]) for name in self.constants)
+        return {name: leaf.tensor for name, leaf in found if not leaf.is_made}
+
     @property
     def _left(self) -> Iterator[Tensor]:
-        """The tensors found elsewhere whose `.grad` is to stay, if the function goes back itself."""
-        leaves = self.recorder.leaves.values() if self.recorder.takes_gradients else ()
-        return (leaf.tensor for leaf in leaves if not leaf.is_argument and leaf.tensor.is_leaf)
+        """The tensors found elsewhere whose `.grad` is to stay, as the function goes back itself."""
+        found = self.recorder.leaves.values()
+        return (one.tensor for one in found if not one.is_argument and one.tensor.is_leaf)
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
@@ -195,7 +197,7 @@ class Recorded:
             largest=self.largest,
             rounding=lambda weights: rounding_of(self, weights, question.wrt),
             is_lost=bool(self.recorder.decisions.lost),
-            together=self.call.surroundings.shared if self.ran is None else contextlib.nullcontext,
+            together=partial(self.call.surroundings.shared, is_silent=True) if self.ran is None else nullcontext,
             known=self._movements.get(key),
         )
         if found is None:
@@ -209,16 +211,14 @@ class Recorded:
 
     def called_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Call the function at another point, in silence; all that it finds elsewhere is then as it was."""
-        leaves = self.recorder.leaves
-        constants = {name: leaves[name].tensor for name in self.constants if not leaves[name].is_made}
-        limit: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
-        if self.is_of_point:  # else it takes as long as at the point
-            limit = TimeLimit(self.call.called, CALLING_SECONDS * budget_factor())
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), limit:
+        seconds = CALLING_SECONDS * budget_factor()
+        limit = TimeLimit(self.call.called, seconds) if self.is_of_point else nullcontext()  # else as at the point
+        with nullcontext() if self.call.surroundings.are_shared else silenced(), limit:
             try:
-                return self.forward({**self.arrays, **arrays}, wrt, once=True)
-            finally:
-                give(constants, self.arrays, (), self.call.borrowed)
+                return self.forward({**self.arrays, **arrays}, wrt, once=bool(wrt))
+            finally:  # the others are as they were
+                moved = {name: one for name, one in self._found.items() if name in arrays}
+                give(moved, self.arrays, (), self.call.borrowed)
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the recording at another point, with nothing held constant: of a script, in place of the function."""
@@ -405,7 +405,7 @@ class FunctionCall:
             recorder.restore(but=constants)
         if ran.output.dtype is not getattr(torch, self.dtype):
             raise WrongDtypeError(dtype_name(ran.output.dtype))
-        program = self._with_arguments(recorder.program(recorder.number(ran.output)), recorder)
+        program = shared(self._with_arguments(recorder.program(recorder.number(ran.output)), recorder))
         arrays = {name: numbers_of(recorder.leaves[name].value) for name in program.names}
         found_elsewhere = tuple(name for name in program.names if not recorder.leaves[name].is_argument)
         said = (*recorder.decisions.remarks_on(program), *(() if self.is_numpy else remarks_on_numpy(self.function)))
@@ -436,6 +436,7 @@ class FunctionCall:
         """Make the recorder of a run, in which some custom functions are not read."""
         names = TensorNames(self.function, [name for name in self.taken.tensors if name in self.given])
         found = Recorder(names, getattr(torch, self.dtype), self.called)
+        found.lines.context.builder.symbol = symbol_of
         if self.measures:
             found.opaque = OpaqueCalls() if unread is None else replace(unread, custom=[])
         return found
@@ -462,19 +463,16 @@ class FunctionCall:
         if recorder is not None:
             recorder.give(tensors)
         give(constants, arrays, wrt, self.borrowed)
-        move_in_place(constants, u)
-        values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
+        if u:
+            move_in_place(constants, u)
+            values |= {name: dual(one, u[name]) for name, one in tensors.items() if name in u}
         if self.is_numpy:
             values |= {name: numpy_of_tensor(tensor) for name, tensor in tensors.items()}
         with (
-            self.surroundings.guarded(f"{self.called} is called"),
-            self.surroundings.of_run(),
-            torch.inference_mode(False),
-            torch.enable_grad(),
-            eager(),
+            self.surroundings.running(f"{self.called} is called"),
             applications_seen_by(recorder),
-            made_of_tensors() if self.is_numpy and self.makes_tensors else contextlib.nullcontext(),
-            recorder or contextlib.nullcontext(),
+            made_of_tensors() if self.is_numpy and self.makes_tensors else nullcontext(),
+            recorder or nullcontext(),
         ):
             values = nearest_values(values, self.structures)
             called = seen_by(recorder, self.called, self._called)

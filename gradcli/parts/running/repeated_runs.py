@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import io
+import os
 import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +22,7 @@ from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor, array_of, tensor_of
 from gradcli.parts.running.checkpoints import without_reentrance
-from gradcli.parts.running.targets import guarded, output_to_errors
+from gradcli.parts.running.targets import guarded, input_error, output_to_errors
 
 
 @dataclass(frozen=True)
@@ -138,42 +140,93 @@ class Surroundings:
     """What is set up around code of the user's, for each run alone, or once for all runs within a block.
 
     That are its output, its warnings and checkpoints, and the random numbers, which are those of the first run.
+
+    Attributes:
+        are_shared: Whether they are set up for all runs within a block.
     """
 
     def __init__(self) -> None:
-        self._random, self._are_shared = random_states(), False
+        self._random, self.are_shared = random_states(), False
 
     @contextlib.contextmanager
-    def shared(self) -> Iterator[None]:
-        """Set them up for all runs within a block."""
-        with self._output(), self.of_run():
-            before, self._are_shared = self._are_shared, True
+    def shared(self, *, is_silent: bool = False) -> Iterator[None]:
+        """Set them up for all runs within a block.
+
+        Args:
+            is_silent: Whether what the runs print is dropped, in place of being sent to standard error.
+        """
+        with silenced() if is_silent else contextlib.nullcontext(), output_to_errors(), self._set_up():
+            before, self.are_shared = self.are_shared, True
             try:
                 yield
             finally:
-                self._are_shared = before
+                self.are_shared = before
 
-    @contextlib.contextmanager
-    def of_run(self) -> Iterator[None]:
-        """Set them up for a run, but for its output and errors."""
-        if self._are_shared:
-            for one in self._random:
-                one.put()
-            yield
-        else:
-            with drawing_from(self._random), warnings.catch_warnings(action="ignore"), without_reentrance():
-                yield
-
-    def guarded(self, what: str) -> contextlib.AbstractContextManager[None]:
-        """Send the output of a run to standard error, and make an error of the input of all that it may raise.
+    def running(self, what: str) -> contextlib.AbstractContextManager[object]:
+        """Set them up for a run, and make an error of the input of all that it may raise.
 
         Args:
             what: The activity in words, for messages.
         """
-        return guarded(what, self._output)
+        return _SharedRun(self._random, what) if self.are_shared else self._run_alone(what)
 
-    def _output(self) -> contextlib.AbstractContextManager[object]:
-        return contextlib.nullcontext() if self._are_shared else output_to_errors()
+    def guarded(self, what: str) -> contextlib.AbstractContextManager[None]:
+        """Send the output of other code of the user's to standard error, and make an error of what it may raise.
+
+        Args:
+            what: The activity in words, for messages.
+        """
+        return guarded(what, contextlib.nullcontext if self.are_shared else output_to_errors)
+
+    @contextlib.contextmanager
+    def _run_alone(self, what: str) -> Iterator[None]:
+        with guarded(what), self._set_up():
+            yield
+
+    @contextlib.contextmanager
+    def _set_up(self) -> Iterator[None]:
+        with (
+            drawing_from(self._random),
+            warnings.catch_warnings(action="ignore"),
+            without_reentrance(),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            eager(),
+        ):
+            yield
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Drop what Python prints within a block."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+class _SharedRun:
+    """Run of code of the user's within surroundings that it shares with others, which it leaves as they are.
+
+    Args:
+        states: The random numbers.
+        what: The activity in words, for messages.
+    """
+
+    def __init__(self, states: Sequence[RandomState], what: str) -> None:
+        self._states, self._what = states, what
+        self._warnings = warnings.catch_warnings(action="ignore")
+
+    def __enter__(self) -> None:
+        self._folder = os.getcwd()
+        for one in self._states:
+            one.put()
+        torch.set_grad_enabled(True)
+        self._warnings.__enter__()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._warnings.__exit__(None, None, None)
+        os.chdir(self._folder)
+        if isinstance(error, Exception | SystemExit) and (found := input_error(error, self._what)) is not error:
+            raise found from found.__cause__
 
 
 def clone_saved_tensors(changed: Sequence[Tensor], *, is_last: bool = False) -> contextlib.AbstractContextManager[Any]:

@@ -162,19 +162,34 @@ def guarded(what: str, output: Callable[[], contextlib.AbstractContextManager[ob
     try:
         with contextlib.chdir("."), (output or output_to_errors)():
             yield
-    except InputError:
-        raise
-    except SystemExit as error:
-        raise InputError(f"Python is left (sys.exit) while {what}{_where(error)}") from None
-    except Exception as error:
-        said = " ".join(str(error).split())
-        hint = None
-        if "numpy()" in said:
-            hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
-        elif "not Tensor" in said:
-            hint = "sizes and settings stand within the function, as in lambda x: f(x, (3,))"
-        message = f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
-        raise InputError(message, hint=hint) from error
+    except (Exception, SystemExit) as error:
+        found = input_error(error, what)
+        if found is error:
+            raise
+        raise found from found.__cause__
+
+
+def input_error(error: Exception | SystemExit, what: str) -> InputError:
+    """Make an error of the input of what code of the user's raised, with that as its cause; of one, give itself.
+
+    Args:
+        error: What it raised.
+        what: The activity in words, for messages.
+    """
+    if isinstance(error, InputError):
+        return error
+    if isinstance(error, SystemExit):
+        return InputError(f"Python is left (sys.exit) while {what}{_where(error)}")
+    said = " ".join(str(error).split())
+    hint = None
+    if "numpy()" in said:
+        hint = "NumPy has no gradient: write it with functions of torch, or as a text, which is read"
+    elif "not Tensor" in said:
+        hint = "sizes and settings stand within the function, as in lambda x: f(x, (3,))"
+    message = f"{type(error).__name__}{': ' * bool(said)}{said}, raised while {what}{_where(error)}"
+    found = InputError(message, hint=hint)
+    found.__cause__ = error
+    return found
 
 
 def end(code: int) -> None:

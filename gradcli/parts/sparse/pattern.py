@@ -19,8 +19,9 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.arrays import Array
+from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.shapes import shapes_in
-from gradcli.language.program.wengert import Atom, Line, Program, Shape, moving_lines, needed
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
 from gradcli.reference.array_values import places_of
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError
 from gradcli.reference.enclosure_plan import lower
