@@ -140,6 +140,7 @@ CALLS: Mapping[str, str] = {
     "sind": "sin(pi/180*({0}))",
     "cosd": "cos(pi/180*({0}))",
     "tand": "tan(pi/180*({0}))",
+    **{f"{name}d": f"(180/pi*{name}({{all}}))" for name in ("asin", "acos", "atan", "atan2")},
     "gammainc": "(1 - gammaincc({all}))",
     "igamma": "(1 - gammaincc({all}))",
     "t": "({0}).T",
