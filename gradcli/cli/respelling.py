@@ -197,8 +197,10 @@ def is_sent() -> bool:
 
 
 def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Write E for e, where e alone lacks a value."""
-    if error.text.message == "no value for the variable 'e'" and line.others:
+    """Write E for e, where e alone lacks a value, or is one variable too many for a plot."""
+    said = error.text.message
+    is_missing = said == "no value for the variable 'e'" or (said.startswith("a plot is over") and " e, " in said)
+    if is_missing and line.others:
         text = re.sub(r"(?<![\w.])e(?![\w.(])", "E", line.text)
         yield line.put(line.others[0], 1, text)
 
@@ -316,6 +318,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
     yield SpelledGroup(_scripts(line, error))
+    yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_field(" ".join(line.words[n] for n in line.others)))
     yield SpelledGroup(_commands_in_other_letters(line), is_sure=True)
     yield SpelledGroup(_commands(line))
@@ -336,7 +339,6 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(named_values(line, error), is_sure=True)
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)
-    yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(other_values(line, error))
     yield from spelled_values(line, error)
     are_options = any(re.match(r"-[A-Za-z]", line.words[n]) for n in line.others[1:])
