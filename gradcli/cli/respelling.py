@@ -332,7 +332,8 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[Group[Words]]
     yield Group(_parted_by_the_shell(line), is_sure=True)
     if error.place is not None and error.place.source == "EXPR":
         yield from _texts(line, error)
-    yield Group(values_in_order(line), is_sure=is_alphabetical(line))
+    in_order = [*values_in_order(line)]
+    yield Group(in_order, is_sure=bool(in_order) and is_alphabetical(line))
     yield Group(named_values(line, error), is_sure=True)
     yield Group(symbolic_directions(line), is_sure=True)
     yield Group(statements_in_words(line), is_sure=True)

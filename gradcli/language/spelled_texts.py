@@ -45,7 +45,7 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.Group[str]]:
         called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
         yield trial.Group([called_alone], is_sure=True)
     by_name = [_with_name(text, error, *one) for one in _names_for(word, error)]
-    yield trial.Group(by_name, _is_sure_name(word, error))
+    yield trial.Group(by_name, is_sure=bool(by_name) and _is_sure_name(word, error))
     if (form := CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
         stop = _closing(text, span.stop)
         given = text[span.stop + 1 : stop]
@@ -67,7 +67,8 @@ def _with_name(text: str, error: GradcliError, other: str, closing: str) -> str:
         return _replaced(text, Span(span.start, stop), other + text[span.stop : stop] + closing)
     called = r"(?=\s*\()" if isinstance(error, UnknownFunctionError) else ""
     before = r"(?<!\w)" if called else r"(?<![\w.])"
-    return re.sub(rf"{before}{re.escape(text[slice(*span)])}(?!\w){called}", other, text)
+    found = rf"{before}(?P<factor>(?:\d+\.?\d*)?){re.escape(text[slice(*span)])}(?!\w){called}"
+    return re.sub(found, lambda one: one["factor"] + other, text)
 
 
 def _is_sure_name(word: str, error: GradcliError) -> bool:

@@ -379,7 +379,8 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
     _guess(r"(?<=\d),(?=\d)", "."),
     _guess(r"(?<=\d)[’' _](?=\d{3})", ""),
-    _row(r"([^\W\d]\w*|\d+|\([^()]*\))!(?![=!])", factorial),
+    _row(r"(?<![\w.])(\d+)!(?![=!])", factorial),
+    _guess(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
     _row(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
     _row(
         r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial)[(\[]\s*(\d+)\s*,"
