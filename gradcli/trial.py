@@ -31,7 +31,7 @@ MOST_SHOWN = 2
 """Most spellings of one hint."""
 
 
-class Group(NamedTuple, Generic[_Spelled]):
+class SpelledGroup(NamedTuple, Generic[_Spelled]):
     """Spellings of one kind.
 
     Attributes:
@@ -112,7 +112,7 @@ def _of(error: GradcliError) -> tuple[str, str]:
 def spellings(
     typed: _Spelled,
     error: GradcliError,
-    respell: Callable[[_Spelled, GradcliError], Iterable[Group[_Spelled]]],
+    respell: Callable[[_Spelled, GradcliError], Iterable[SpelledGroup[_Spelled]]],
     read: Callable[[_Spelled], GradcliError | None],
 ) -> Found[_Spelled]:
     """Search for what may be meant by something that cannot be read, with as few changes as possible.
@@ -129,7 +129,8 @@ def spellings(
     >>> from gradcli.errors import GradcliError
     >>> def read(text): return None if text.isupper() else GradcliError(f"'{text}' is small")
     >>> small = GradcliError("'ab' is small")
-    >>> spellings("ab", small, lambda text, error: [Group([text[::-1]]), Group([text.upper()], is_sure=True)], read)
+    >>> def ways(text, error): return [SpelledGroup([text[::-1]]), SpelledGroup([text.upper()], is_sure=True)]
+    >>> spellings("ab", small, ways, read)
     Found(spelled=['AB'], is_sure=True)
     """
     seen, layer = {typed}, [(typed, error, True)]

@@ -184,7 +184,9 @@ def test_the_tree_knows_no_operation() -> None:
 NARROW = {
     ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
     ("cli", "questions"): {"gradcli.questions.functions"},
-    ("cli", "language"): {"gradcli.language.ops", "gradcli.language.spellings"},  # to complete, and to hint
+    ("cli", "language"): {  # to complete, and to hint
+        *("gradcli.language.ops", "gradcli.language.spellings", "gradcli.language.spelled_texts"),
+    },
     **of_parts.rows("NARROW"),
 }
 """Doors that are open for a part of a room alone."""
@@ -335,6 +337,7 @@ def test_a_name_is_one_role() -> None:
 
 
 RULES = {
+    "language/spellings.py": "names that other tools have for functions",
     "language/program/sympy_functions.py": "what each primitive means to SymPy",
     "language/program/movement.py": "where each movement puts elements",
     "language/program/shapes.py": "the sizes of each constant tensor",

@@ -15,7 +15,7 @@ from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
 from gradcli.registry import all_commands, formats
-from gradcli.trial import Group
+from gradcli.trial import SpelledGroup
 
 OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
 OF_TEXTS = (OptionKind.TEXT, OptionKind.TEXTS)
@@ -186,7 +186,7 @@ def _other_vectors(typed: str) -> Iterator[str]:
         yield "ones"
 
 
-def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Group[Words]]:
+def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Give the spellings of the values of a line, a group for each row."""
     for place, option in line.values.items():
         if line.kinds[option] not in OF_VALUES:
@@ -199,7 +199,7 @@ def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[Group[Words
             # 0.6c is no length where c is a variable
             kept = [one for one in group.spelled if used <= {*NAME.findall(one)}]
             lines = [line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept]
-            yield Group(lines, group.is_sure)
+            yield SpelledGroup(lines, group.is_sure)
 
 
 _SAME_WORDS = {

@@ -37,7 +37,7 @@ from gradcli.cli.typed_line import TypedLine, Words, typed_line
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
 from gradcli.registry import all_commands, questions
-from gradcli.trial import Group
+from gradcli.trial import SpelledGroup
 
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
 WITHOUT_V = "needs a gradient vector v"
@@ -203,14 +203,14 @@ def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         yield line.put(line.others[0], 1, text)
 
 
-def _texts(line: TypedLine, error: GradcliError) -> Iterator[Group[Words]]:
+def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Give the spellings of the texts of a line by its error, a group for each row."""
     of_texts = (n for n, one in line.values.items() if line.kinds[one] in OF_TEXTS and n not in line.flags)
     for place in (*line.others[:1], *of_texts):
         name = LABELLED.match(line.words[place]) if place not in line.others else None
         label = name[0] if name else ""
         for group in respelled(line.words[place].removeprefix(label), error):
-            yield Group([line.put(place, 1, f"{label}{one}") for one in group.spelled], group.is_sure)
+            yield SpelledGroup([line.put(place, 1, f"{label}{one}") for one in group.spelled], group.is_sure)
 
 
 def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -312,36 +312,36 @@ def _names_of_pages(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         yield from ((line.command, name) for name in close)
 
 
-def respelled_lines(words: Words, error: GradcliError) -> Iterator[Group[Words]]:
+def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
-    yield Group(_scripts(line, error))
-    yield Group(_questions_in_words(line), is_sure=not is_field(" ".join(line.words[n] for n in line.others)))
-    yield Group(_commands_in_other_letters(line), is_sure=True)
-    yield Group(_commands(line))
-    yield Group(_questions_for_the_guide(line))
-    yield Group(_other_derivatives(line, error))
-    yield Group(_in_order(line, error))
-    yield Group(_names_of_pages(line, error))
-    yield Group(options_by_other_names(line, is_sure=True), is_sure=True)
-    yield Group(options_by_other_names(line, is_sure=False))
-    yield Group(misspelt_options(line))
-    yield Group(dashes(line), is_sure=True)
-    yield Group(_from_standard_input(line, error), is_sure=True)
-    yield Group(_words_after(line), is_sure=True)
-    yield Group(_parted_by_the_shell(line), is_sure=True)
+    yield SpelledGroup(_scripts(line, error))
+    yield SpelledGroup(_questions_in_words(line), is_sure=not is_field(" ".join(line.words[n] for n in line.others)))
+    yield SpelledGroup(_commands_in_other_letters(line), is_sure=True)
+    yield SpelledGroup(_commands(line))
+    yield SpelledGroup(_questions_for_the_guide(line))
+    yield SpelledGroup(_other_derivatives(line, error))
+    yield SpelledGroup(_in_order(line, error))
+    yield SpelledGroup(_names_of_pages(line, error))
+    yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
+    yield SpelledGroup(options_by_other_names(line, is_sure=False))
+    yield SpelledGroup(misspelt_options(line))
+    yield SpelledGroup(dashes(line), is_sure=True)
+    yield SpelledGroup(_from_standard_input(line, error), is_sure=True)
+    yield SpelledGroup(_words_after(line), is_sure=True)
+    yield SpelledGroup(_parted_by_the_shell(line), is_sure=True)
     if error.place is not None and error.place.source == "EXPR":
         yield from _texts(line, error)
     in_order = [*values_in_order(line)]
-    yield Group(in_order, is_sure=bool(in_order) and is_alphabetical(line))
-    yield Group(named_values(line, error), is_sure=True)
-    yield Group(symbolic_directions(line), is_sure=True)
-    yield Group(statements_in_words(line), is_sure=True)
-    yield Group(_as_euler(line, error), is_sure=True)
-    yield Group(other_values(line, error))
+    yield SpelledGroup(in_order, is_sure=bool(in_order) and is_alphabetical(line))
+    yield SpelledGroup(named_values(line, error), is_sure=True)
+    yield SpelledGroup(symbolic_directions(line), is_sure=True)
+    yield SpelledGroup(statements_in_words(line), is_sure=True)
+    yield SpelledGroup(_as_euler(line, error), is_sure=True)
+    yield SpelledGroup(other_values(line, error))
     yield from spelled_values(line, error)
     are_options = any(re.match(r"-[A-Za-z]", line.words[n]) for n in line.others[1:])
-    yield Group(_several_expressions(line), is_sure=not are_options)
-    yield Group(lines_of_hint(line, error))
+    yield SpelledGroup(_several_expressions(line), is_sure=not are_options)
+    yield SpelledGroup(lines_of_hint(line, error))
     if error.place is None or error.place.source != "EXPR":
         yield from _texts(line, error)

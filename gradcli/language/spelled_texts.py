@@ -13,7 +13,7 @@ from functools import partial
 from gradcli import trial
 from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.rewriting import CHOICES
+from gradcli.language.spelled_calls import CHOICES
 from gradcli.language.spellings import ARGUMENT, CALLS, DOUBTFUL, OTHER_NAMES, TEXTS, Spelling
 from gradcli.language.text import hints
 
@@ -24,17 +24,17 @@ LONGEST_SHOWN = 200
 """Characters of a spelling that is shown whole."""
 
 
-def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS) -> Iterator[trial.Group[str]]:
+def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS) -> Iterator[trial.SpelledGroup[str]]:
     """Generate other spellings of a text, by what is wrong with it and by the rows of a table, a group each."""
     if rows is TEXTS:
-        yield trial.Group(_elements(text, error))
+        yield trial.SpelledGroup(_elements(text, error))
         yield from _by_error(text, error)
     for row in rows:
-        yield trial.Group(row.respelled(text), row.is_sure)
-    yield trial.Group(_closed(text))
+        yield trial.SpelledGroup(row.respelled(text), row.is_sure)
+    yield trial.SpelledGroup(_closed(text))
 
 
-def _by_error(text: str, error: GradcliError) -> Iterator[trial.Group[str]]:
+def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str]]:
     """Generate spellings of the word that an error is at, a group each."""
     if error.place is None or error.place.text != text:
         return
@@ -43,9 +43,9 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.Group[str]]:
     argument = re.compile(r"\s+" + ARGUMENT).match(text, span.stop)
     if isinstance(error, UncalledFunctionError) and argument is not None:
         called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
-        yield trial.Group([called_alone], is_sure=True)
+        yield trial.SpelledGroup([called_alone], is_sure=True)
     by_name = [_with_name(text, error, *one) for one in _names_for(word, error)]
-    yield trial.Group(by_name, is_sure=bool(by_name) and _is_sure_name(word, error))
+    yield trial.SpelledGroup(by_name, is_sure=bool(by_name) and _is_sure_name(word, error))
     if (form := CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
         stop = _closing(text, span.stop)
         given = text[span.stop + 1 : stop]
@@ -54,9 +54,9 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.Group[str]]:
         if "{all}" in form or (not is_of_numbers and len({*re.findall(r"\{\d\}", form)}) == len(arguments)):
             called = _replaced(text, Span(span.start, stop + 1), form.format(*arguments, all=given))
             is_positive = word in ("gamma", "Gamma", "Γ", "factorial") and re.fullmatch(r"[\d./\s]+", given) is not None
-            yield trial.Group([called], word not in DOUBTFUL or is_positive)
+            yield trial.SpelledGroup([called], word not in DOUBTFUL or is_positive)
     if "is never closed" not in error.text.message and word in (")", "]", "}"):
-        yield trial.Group([_replaced(text, span, "")])
+        yield trial.SpelledGroup([_replaced(text, span, "")])
 
 
 def _with_name(text: str, error: GradcliError, other: str, closing: str) -> str:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gradcli.language.rewriting import binomial, factorial, functional, inside, integers, right_sides, root, summed
+from gradcli.language.spelled_calls import binomial, factorial, functional, inside, integers, right_sides, root, summed
 
 
 @dataclass(frozen=True)

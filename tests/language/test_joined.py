@@ -1,4 +1,4 @@
-"""Names that are written together: read as meant where nobody named them, and names like any other where somebody did."""
+"""Names that are written together: read as meant where nobody named them, and names where somebody did."""
 
 import json
 

@@ -238,9 +238,7 @@ def test_jumps_of_the_second_derivative_are_not_marked_where_it_is_not_drawn() -
     assert plotted("relu(x)**2").marks == ()
 
 
-@pytest.mark.parametrize(
-    ("ends", "part"), [("0..inf", "0..10"), ("-inf..inf", "-10..10"), ("50..inf", "50..500")]
-)
+@pytest.mark.parametrize(("ends", "part"), [("0..inf", "0..10"), ("-inf..inf", "-10..10"), ("50..inf", "50..500")])
 def test_a_range_without_an_end_names_one_that_is_drawn(ends: str, part: str) -> None:
     """As wide as it must be."""
     with pytest.raises(InputError, match="finite") as caught:
