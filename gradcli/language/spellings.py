@@ -327,7 +327,7 @@ TEXTS: tuple[Spelling, ...] = (
     _row(
         rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{ARGUMENT}",
         _inverse,
-        r"1/\g<name>\g<argument>",
+        lambda found: f"1/{found['name']}({inside(found['argument'])})",
     ),
     _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{ARGUMENT}", _power),
     _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),

@@ -37,6 +37,9 @@ secret expense mean2 info nano signal steps E0 h2o lr dt x y xx ab detA Ex""".sp
 REFUSED = {
     ("grad", "sinxcosy", "--at", "2"): ["sin(x)*cos(y)"],
     ("grad", "sinwt", "--at", "1,2"): ['gradcli grad "sin(w*t)" --at w=1 --at t=2'],
+    ("grad", "sinx^2", "--at", "1"): ['"sin(x)^2"', '"sin(x^2)"'],
+    ("grad", "sinx + 2sinx**2"): ['"sin(x) + 2sin(x)**2"', '"sin(x) + 2sin(x**2)"'],
+    ("grad", "sin^-1 x", "--at", "1"): ['"asin(x)"', '"1/sin(x)"'],
     ("grad", "lg(x)", "--at", "1"): ['gradcli grad "log10(x)" --at 1', 'gradcli grad "log2(x)" --at 1'],
     ("grad", "sinn(x)", "--at", "1"): ['gradcli grad "sin(x)" --at 1'],
     ("improve", "sinxcosy", "--in", "0..1"): ["sin(x)*cos(y)"],
