@@ -145,7 +145,7 @@ def _is_parted(before: str, after: str) -> bool:
 
 def _words_after(line: TypedLine) -> Iterator[Words]:
     """Write options before words after the expression: a point, ranges, variables, a claim, files."""
-    if len(line.others) < 2:
+    if len(line.others) < 2 or line.command == "run":  # whose words are those of a script
         return
     first, *others = line.others
     words = [line.words[n] for n in others]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -18,11 +19,12 @@ from flint import arb
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
 from gradcli.crosscheck.sample import SEED
+from gradcli.language.ops import SIGNS
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, extra_limit
 from gradcli.reference.dependencies import OverBudgetError
-from gradcli.reference.directional_series import Element, Rays
+from gradcli.reference.directional_series import CurveOfElement, Element, Rays
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.rules import Outcome, Undefined
@@ -37,6 +39,15 @@ PICKED = "; torch put together what it picked"
 
 RAYS_ROOM = 4
 """Factor on the reference's budget for values at the point, as these are computed once for all rays."""
+
+EQUALITIES = frozenset(SIGNS[sign] for sign in ("==", "!="))
+"""Comparisons that have another value at one point than all around it."""
+
+MOST_CURVES, EXPONENTS = 4, (Fraction(2), Fraction(3))
+"""Inputs that move by these powers of t, one at a time, where the others move along a line.
+
+A function of several variables may have the same limit on all lines, and another one along a parabola.
+"""
 
 MOST_MEMBERS = 100_000
 """Most members of the operations on all rays, which take some twenty microseconds each."""
@@ -93,7 +104,8 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     try:
         if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
             inside = reference.backward_closure({program.output: rows})
-            moving = [s for s in program.variables if s not in program.masks]  # more than true or false
+            movable = frozenset(program.differentiable)  # positions stay, and what is only true or false
+            moving = [s for s in program.variables if s not in program.masks and str(s) in movable]
             directions |= dict.fromkeys((s, int(j)) for s in moving for j in inside.get(s, ()))
         return reference.plan(list(directions), rows)
     except OverBudgetError:
@@ -195,6 +207,17 @@ AT_INFINITY = "whether the derivative has a limit at infinity is not known"
 """Words for the question that stays open of a derivative by an infinite input."""
 
 
+def _curve_in_words(direction: Direction, exponent: Fraction) -> str:
+    """Say how the inputs move along a curve.
+
+    >>> import sympy
+    >>> _curve_in_words((sympy.Symbol("y"), 0), Fraction(2))
+    'where y moves by t² while the others move by t'
+    """
+    power = {2: "t²", 3: "t³"}[int(exponent)]
+    return f"where {direction[0]} moves by {power} while the others move by t"
+
+
 def _undecided(one: Singular, valued: frozenset[int]) -> Entry:
     """Give the verdict on an entry that no series decides: undefined if y has no value, in torch neither."""
     note = "series from either side do not tell whether there is a limit"
@@ -223,6 +246,8 @@ class RaySeries:
     def __post_init__(self) -> None:
         self._seen: dict[tuple[int | None, int | None, int], Mapping[int, Element]] = {}
         self._left: dict[int, dict[int, frozenset[tuple[Atom, int]]]] = {}
+        self._left_on_lines: dict[tuple[int, int], frozenset[tuple[Atom, int]]] = {}
+        self._on_curves: dict[tuple[Direction, Fraction], Mapping[int, Element]] = {}
         self.rays = Rays(self.plan, self.bits)
         self.at_point = self.plan.run(self.bits)
         self.groups = self._independent()
@@ -267,6 +292,8 @@ class RaySeries:
                 self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
             if n is None and group is not None and not self.is_over:
                 self._left.setdefault(group, {})[sign] = self.rays.left
+            if n is not None and group is None and not self.is_over:
+                self._left_on_lines[n, sign] = self.rays.left
         return self._seen[n, group, sign]
 
     def _changes_at_point_alone(self, direction: Direction) -> bool:
@@ -309,6 +336,8 @@ class RaySeries:
             return None
         if not all(limit.meets(limits[0]) for limits in by_row for limit in limits):
             return _undefined(one, f"{reason}, and no limit: what it tends to depends on the way")
+        if missing := self._without_limit(rows, [limits[0] for limits in by_row]):
+            return _undefined(one, f"{reason}, and {missing}")
         note = f"{reason}, but the limit of the {noun(one.entry)} exists"
         if one.entry.variable is None:
             return one.entry.judged(verdict="removable", truth=by_row[0][0].ball, note=note)
@@ -322,6 +351,36 @@ class RaySeries:
         if not all(slope.meets(slopes[0]) for slope in slopes) or _is_certainly_nonlinear(along):
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
         return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=note)
+
+    def _without_limit(self, rows: Sequence[int], limits: Sequence[Limit]) -> str:
+        """Say why y has no limit, though it has one on all lines that were followed; empty where no reason is found.
+
+        Args:
+            rows: The rows of y.
+            limits: The limit of each on the lines.
+        """
+        lines = self.case.reference.program.lines
+        equalities = {line.symbol for line in lines if line.call.op.name in EQUALITIES}
+        if all(any(atom in equalities for atom, _ in left) for left in self._left_on_lines.values()):
+            return "an equality holds at this point alone"
+        for direction in self.plan.directions[:MOST_CURVES] if len(self.plan.directions) > 1 else ():
+            for exponent in EXPONENTS:
+                found = [Limit.from_element(self._curve(direction, exponent).get(row, Undecided())) for row in rows]
+                if any(one.kind == "infinite" for one in found):
+                    return f"it grows without bound along a curve: {_curve_in_words(direction, exponent)}"
+                if any(one.kind == "finite" and not one.meets(own) for one, own in zip(found, limits, strict=True)):
+                    words = _curve_in_words(direction, exponent)
+                    return f"no limit: along lines it tends to one number, along a curve to another, as {words}"
+        return ""
+
+    def _curve(self, direction: Direction, exponent: Fraction) -> Mapping[int, Element]:
+        """Return the rows of y while all inputs move by multiples of t, one by that of a power of it."""
+        key = direction, exponent
+        if key not in self._on_curves:
+            others = {d: weight for d, weight in self.generic_directions[0].items() if d != direction}
+            curve = CurveOfElement(direction, self.generic_directions[0][direction], exponent)
+            self._on_curves[key] = {} if self.is_over else self.rays.on(others, curve)
+        return self._on_curves[key]
 
     def _slopes_along(self, one: Singular) -> list[Limit]:
         """Return the slopes along a direction, its reverse, another, and the first plus twice the other."""

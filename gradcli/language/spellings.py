@@ -140,6 +140,7 @@ CALLS: Mapping[str, str] = {
     "sind": "sin(pi/180*({0}))",
     "cosd": "cos(pi/180*({0}))",
     "tand": "tan(pi/180*({0}))",
+    **{f"{name}d": f"(180/pi*{name}({{all}}))" for name in ("asin", "acos", "atan", "atan2")},
     "gammainc": "(1 - gammaincc({all}))",
     "igamma": "(1 - gammaincc({all}))",
     "t": "({0}).T",
@@ -279,6 +280,7 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
     _row(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
     _row(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
+    _row(r"^(.*?\b(\w+)\s*=(?!=).*?)[;\n]\s*d\2\s*/\s*d\w+\s*$", r"\1"),  # y = x^2; dy/dx
     _row(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
     _row(r"\frac" + _BRACED + _BRACED, r"((\1)/(\2))"),  # where a shell has read \f
     _row(

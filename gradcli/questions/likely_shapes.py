@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcli.errors import InputError
 from gradcli.language.inputs import read_shape
-from gradcli.language.lower.juxtaposed_names import require_named
+from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.named_shapes import NamedReading, named_readings
 from gradcli.language.program.shape_readings import GivenShape, NamedShape, ShapeConstraint
 from gradcli.language.program.wengert import Program, Shape
@@ -49,7 +49,8 @@ def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None =
     require_named(typed, typed.names, ())
     found = reading or next(likely_shapes(inquiry, {}))
     remark = f"{NO_POINT}: {found.words}" if found.words else NO_POINT
-    told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, remark)))
+    remarks = remark, *[NOT_EULER] * ("e" in typed.names)
+    told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, *remarks)))
     generator = np.random.default_rng(seed)
     for (low, high), is_descending in itertools.product(BOXES, (False, True)):
         small = found.named.small(is_descending=is_descending)

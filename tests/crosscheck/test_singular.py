@@ -204,3 +204,34 @@ def test_a_slope_beside_an_edge_that_is_no_exact_zero_is_not_left_out() -> None:
     root = f"sqrt(1 - ({COSINE})**2 + 1e-200*(a[0] - 1)*1e-200)"
     (found, *_) = asked("grad", root, {"a": [1.0, 2.0], "b": [1.0, 2.0]}).findings
     assert (found.variable, found.column, found.verdict) == ("a", (0,), "undefined")
+
+
+NO_LIMITS = [
+    ("x**2*y/(x**4 + y**2)", "y moves by t²"),  # 0 on all lines, 1/2 along y = x²
+    ("x**3*y/(x**6 + y**2)", "y moves by t³"),
+    ("x*y**2/(x**2 + y**4)", "x moves by t²"),
+    ("y**2/x", "x moves by t²"),
+    ("x*y/(x**2 + y**2)", "depends on the way"),
+    ("sum(where(x == 0, inf*x, x + y))", "an equality holds at this point alone"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), NO_LIMITS)
+def test_what_has_one_limit_on_lines_alone_is_not_removable(text: str, why: str) -> None:
+    """By hand: along a curve it is another, or the line leaves the branch that is taken at the point."""
+    check = asked("eval", text, {"x": 0.0, "y": 0.0})
+    assert check.verdict == "undefined"
+    assert why in check.findings[0].note
+
+
+@pytest.mark.parametrize("text", ["x**2*y/(x**2 + y**2)", "sin(x*y)/x", "(x**3 + y**3)/(x**2 + y**2)"])
+def test_what_has_a_limit_on_curves_too_is_removable(text: str) -> None:
+    """By hand: each is below |x| + |y|."""
+    assert asked("eval", text, {"x": 0.0, "y": 0.0}).verdict == "removable"
+
+
+def test_positions_do_not_move_into_another_row() -> None:
+    """A row that holds NaN has no value, whatever is in the next one."""
+    w = [[1.0, 2.0], [np.nan, np.nan], [2.0, 3.0], [4.0, 5.0]]
+    check = asked("grad", "mean(sqrt(sum((w[a] - w[b])**2, dim=1)))", {"w": w, "a": [0, 1, 2], "b": [1, 1, 3]})
+    assert {f.verdict for f in check.findings} == {"undefined"}

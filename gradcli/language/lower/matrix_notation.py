@@ -105,6 +105,8 @@ def _product(context: Context, left: Operand, right: Operand, sign: str = JUXTAP
     is_group = context.source.excerpt(left[1]).startswith("(") and not context.is_of_matrices
     if is_group and shapes_of(context, a, b) is None:  # as (V + 1)(R + 2) may be of numbers
         return emit_two(context, "mul", left, right)
+    if sign == JUXTAPOSED:
+        _require_clear_quotient(context, left, right)
     misfit = _misfit(context, left, right, ranks)
     if misfit is not None and not context.findings.needs_shapes:
         raise context.source.error(f"{_excerpt(context, left, right)} is {misfit.what}", span, hint=misfit.hint)
@@ -132,6 +134,24 @@ def note_matrices(context: Context) -> None:
         why = f", as it has {mark}{'...)' * mark.endswith('(')}" if mark else ""
         said = f"* and ^ are those of matrices in this text{why}: {_BY_ELEMENT}"
         context.findings.warnings.append(said)
+
+
+def _require_clear_quotient(context: Context, left: Operand, right: Operand) -> None:
+    """Refuse `x^T A x / x^T x`: a vector divides, and what follows it may belong to it.
+
+    Raises:
+        LanguageError: Both readings are shown.
+    """
+    lines = {line.symbol: line.call for line in context.builder.lines[-1:]}
+    call = lines.get(left[0]) if isinstance(left[0], sympy.Symbol) else None
+    if call is None or call.op.name != "div" or rank(context, call.operands[1]) == 0:
+        return
+    whole, factor = context.source.excerpt(left[1]).strip(), context.source.excerpt(right[1]).strip()
+    above, slash, below = whole.rpartition("/")
+    if slash and not whole.endswith(")") and "(" not in below:
+        first, second = f"({above.strip()})/({below.strip()} {factor})", f"(({above.strip()})/{below.strip()}) {factor}"
+        message = f"what divides may be {below.strip()}, or {below.strip()} {factor}"
+        raise context.source.error(message, left[1].to(right[1]), hint=f"write {first}, or {second}")
 
 
 def _is_single(context: Context, a: Atom, b: Atom, ranks: tuple[int, int]) -> bool:

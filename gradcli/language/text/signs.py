@@ -20,7 +20,7 @@ _SIGN = re.compile(
       | (?P<inverse>⁻[ᵀ⊤]) | (?P<turned>\^?[ᵀ⊤]|\^{{[ᵀ⊤]}})
       | √\s*(?:(?P<root>(?=\())|(?P<operand>(?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))
       | (?P<large>[∑∏](?=\s*\[))
-      | (?:(?<!\w)|(?<![\w.])(?P<factor>\d[\d.]*))(?P<pi>π)(?!\w)
+      | (?:(?<!\w)|(?<![\w.])(?P<factor>\d[\d.]*))(?P<pi>π)(?![\d_])
       | (?P<degrees>(?<![\w.])\d[\d.]*\s*°(?![^\W\d]))
       | (?P<bars>\|\|) | (?P<fraction>(?<!\d)[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
       | (?P<lowered>(?<=[‖∥])[₀₁₂₃₄₅₆₇₈₉∞]|(?<=\|\|)[₀₁₂₃₄₅₆₇₈₉])
@@ -148,7 +148,8 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
             case "pi":
                 if found["factor"]:
                     yield found["factor"], Span(offset + start, offset + found.start("pi"))
-                yield "pi", Span(offset + found.start("pi"), offset + stop)
+                is_factor = found.string[found.end() : found.end() + 1].isalpha()  # as in 2πx
+                yield "pi " if is_factor else "pi", Span(offset + found.start("pi"), offset + stop)
             case "degrees":  # and no 25°C
                 yield f"({found[0][:-1].rstrip()}*pi/180)", span
             case "bars":

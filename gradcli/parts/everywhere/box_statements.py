@@ -84,7 +84,7 @@ class _Comparison:
     side: str
 
 
-_PRIME = re.compile(r"\b[^\W\d](?:'|′)(?!\w)")
+_PRIME = re.compile(r"\b[^\W\d](?:'|\u2032)(?!\w)")
 """A derivative by its prime, which elsewhere is a transpose: `y'`."""
 
 

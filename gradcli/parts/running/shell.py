@@ -4,6 +4,7 @@ Annotations of options are objects here, and no texts, as they are read at run t
 """
 
 import os
+import re
 import sys
 from typing import Annotated
 
@@ -120,6 +121,8 @@ def run(
     return answer
 
 
+_PYTHON = re.compile(r"python[\d.]*")
+
 _NAMED = "gradcli vjp FILE.py::NAME --at VALUE"
 
 
@@ -129,6 +132,8 @@ def _script(words: list[str], text: str | None) -> tuple[str, list[str], str | N
     Raises:
         GradcliError: No script is named, or there is no such file.
     """
+    if words and text is None and _PYTHON.fullmatch(words[0]) and not os.path.exists(words[0]):
+        words = words[1:]  # `python train.py`, as the shell has it
     if text is None and not words:
         raise UsageError("there is no script", hint="name a file, - for standard input, or give a text by -c")
     name, *arguments = words if text is None else ["-c", *words]
