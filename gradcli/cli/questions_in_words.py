@@ -303,7 +303,9 @@ def require_none(text: str, command: str = "grad") -> None:
         UsageError: The words are a question, or an expression with its point.
     """
     if _HIGHER.fullmatch(text) is not None:
-        raise UsageError(f"gradcli takes first and second derivatives: {text.strip()}", hint="hessian is the second")
+        raise UsageError(
+            f"a derivative in words is the first or the second: {text.strip()}", hint="hessian is the second"
+        )
     if any(asked(text, command)):
         raise UsageError(f"{_what(text)}: {text.strip()}")
 

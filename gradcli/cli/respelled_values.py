@@ -61,11 +61,17 @@ def _typed_values(line: TypedLine) -> Iterator[_TypedValue]:
 
 
 def values_in_order(line: TypedLine) -> Iterator[Words]:
-    """Give the numbers of a value to the variables, in their order."""
+    """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
     for option, typed, _, _, _, put in _typed_values(line):
         parts = _parts_of(typed)
-        if option == "--at" and len(parts) == len(line.variables) > 1 and all(map(NUMBER.fullmatch, parts)):
-            yield put(*map("=".join, zip(line.variables, parts, strict=True)))
+        if option != "--at" or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
+            continue
+        names = line.variables
+        letters = tuple(name for name in names if len(name) == 1)
+        if len(parts) < len(names) and {*"".join(names)} == {*letters}:
+            names = letters
+        if len(parts) == len(names):
+            yield put(*map("=".join, zip(names, parts, strict=True)))
 
 
 def _parts_of(typed: str) -> list[str]:
@@ -144,10 +150,12 @@ _STATEMENTS = {
 
 def statements_in_words(line: TypedLine) -> Iterator[Words]:
     """Write what `--prove decreasing` says of the derivative, and `--prove positive` of the value."""
-    y = "f" if "y" in line.variables else "y"
     for option, typed, _, _, _, put in _typed_values(line):
-        stated = _STATEMENTS.get(" ".join(typed.lower().split()), "") if option == "--prove" else ""
-        if option == "--prove" and len(line.variables) == 1:
+        if option != "--prove":
+            continue
+        y = "f" if "y" in line.variables else "y"
+        stated = _STATEMENTS.get(" ".join(typed.lower().split()), "")
+        if len(line.variables) == 1:
             x = line.variables[0]
             spelled = re.sub(rf"\b(?:y|f|g|h)['′](?:\({x}\))?(?!\w)", f"d{y}/d{x}", typed)
             yield put(re.sub(rf"\b(?:f|g|h|y)\({x}\)", y, spelled))
@@ -186,7 +194,7 @@ def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGrou
         attached = f"{line.flags[place]}=" if place in line.flags else ""
         typed = line.words[place].removeprefix(attached)
         name, equals, value = typed.partition("=") if LABELLED.match(typed) else ("", "", typed)
-        used = {*NAME.findall(value)} & {*line.variables}
+        used = {one for one in NAME.findall(value) if not re.fullmatch(r"[dD]\d+", one)} & {*line.variables}
         for group in respelled(value, error, VALUES):
             # 0.6c is no length where c is a variable
             kept = [one for one in group.spelled if used <= {*NAME.findall(one)}]

@@ -335,7 +335,8 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(_parted_by_the_shell(line), is_sure=True)
     if error.place is not None and error.place.source == "EXPR":
         yield from _texts(line, error)
-    yield SpelledGroup(values_in_order(line), is_sure=is_alphabetical(line))
+    in_order = [*values_in_order(line)]
+    yield SpelledGroup(in_order, is_sure=bool(in_order) and is_alphabetical(line))
     yield SpelledGroup(named_values(line, error), is_sure=True)
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)

@@ -31,7 +31,7 @@ def lines_of_hint(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         error: Its error.
     """
     said, hint = error.in_shell.message, error.in_shell.hint or ""
-    if "exclude each other" in said:
+    if "exclude each other" in said and "in place of" not in hint:
         for flag in _OPTION.findall(said):
             yield from _without(line, flag)
     elif "leave out" in hint:

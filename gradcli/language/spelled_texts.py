@@ -44,8 +44,10 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
     if isinstance(error, UncalledFunctionError) and argument is not None:
         called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
         yield trial.SpelledGroup([called_alone], is_sure=True)
-    by_name = [_with_name(text, error, *one) for one in _names_for(word, error)]
-    yield trial.SpelledGroup(by_name, _is_sure_name(word, error))
+    names = [*_names_for(word, error)]
+    by_name = [_with_name(text, error, *one) for one in names]
+    by_name += [one for name, closing in names if not closing for one in _with_powers_inside(text, word, name)]
+    yield trial.SpelledGroup(by_name, is_sure=bool(by_name) and _is_sure_name(word, error))
     if (form := CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
         stop = _closing(text, span.stop)
         given = text[span.stop + 1 : stop]
@@ -67,7 +69,22 @@ def _with_name(text: str, error: GradcliError, other: str, closing: str) -> str:
         return _replaced(text, Span(span.start, stop), other + text[span.stop : stop] + closing)
     called = r"(?=\s*\()" if isinstance(error, UnknownFunctionError) else ""
     before = r"(?<!\w)" if called else r"(?<![\w.])"
-    return re.sub(rf"{before}{re.escape(text[slice(*span)])}(?!\w){called}", other, text)
+    found = rf"{before}(?P<factor>(?:\d+\.?\d*)?){re.escape(text[slice(*span)])}(?!\w){called}"
+    return re.sub(found, lambda one: one["factor"] + other, text)
+
+
+_POWER = r"\s*(?:(?:\^|\*\*)\s*(?:-?[\w.]+|\([^()]*\))|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
+
+
+def _with_powers_inside(text: str, word: str, called: str) -> Iterator[str]:
+    """Write `sin(x^2)` for `sinx^2`, which may be sin(x)^2 as well; nothing where no power is after the word.
+
+    >>> list(_with_powers_inside("2sinx^2 + sinx", "sinx", "sin(x)")), list(_with_powers_inside("pix^2", "pix", "pi*x"))
+    (['2sin(x^2) + sin(x)'], [])
+    """
+    found = re.compile(rf"(?<![\w.])(?P<factor>(?:\d+\.?\d*)?){re.escape(word)}(?!\w)(?P<power>{_POWER})?")
+    if word.isidentifier() and called.endswith(")") and any(one["power"] for one in found.finditer(text)):
+        yield found.sub(lambda one: f"{one['factor']}{called[:-1]}{one['power'] or ''})", text)
 
 
 def _is_sure_name(word: str, error: GradcliError) -> bool:

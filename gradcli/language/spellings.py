@@ -329,7 +329,7 @@ TEXTS: tuple[Spelling, ...] = (
     _row(
         rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{ARGUMENT}",
         _inverse,
-        r"1/\g<name>\g<argument>",
+        lambda found: f"1/{found['name']}({inside(found['argument'])})",
     ),
     _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{ARGUMENT}", _power),
     _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
@@ -381,7 +381,8 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
     _guess(r"(?<=\d),(?=\d)", "."),
     _guess(r"(?<=\d)[’' _](?=\d{3})", ""),
-    _row(r"([^\W\d]\w*|\d+|\([^()]*\))!(?![=!])", factorial),
+    _row(r"(?<![\w.])(\d+)!(?![=!])", factorial),
+    _guess(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
     _row(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
     _row(
         r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial)[(\[]\s*(\d+)\s*,"

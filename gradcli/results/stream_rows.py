@@ -142,6 +142,7 @@ class StreamSummary(Record):
         output: The name of the output.
         check: The verdict on a sample of the rows, if it was asked for.
         called: The names of the sampled rows in messages, by their numbers.
+        remarks: On how the text of the function is read.
     """
 
     read: int
@@ -152,3 +153,4 @@ class StreamSummary(Record):
     output: str
     check: Check | None
     called: Mapping[int, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()

@@ -84,7 +84,7 @@ def test_no_hint_imports_torch_or_runs_code() -> None:
         "for line in sys.argv[1:]: main(line.split())\n"
         "print(*{'torch', 'fn'} & {*sys.modules})"
     )
-    lines = ["vjp x**2 --at 1 2 --v 1 1", "check x**2 2*x", "check fn.py --at 1,2", "grad sinn(x) --at 1", "grda x"]
+    lines = ["vjp x**2 --at 1 2 --v 1", "check x --clam 1", "check fn.py --at 1,2", "grad sinn(x) --at 1", "grda x"]
     run = subprocess.run([sys.executable, "-c", code, *lines], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
 

@@ -33,7 +33,6 @@ REFUSED = [
     ("x and y", "'and' needs conditions"),
     ("index(x)", "unknown function"),
     ("where(x > 0", "never closed"),
-    ("a if b else c", "'if' needs conditions"),
     ("sum = 2*x; sum(x)", "unexpected"),
     # what ends too early
     ("x = torch.ones(2).requires_grad_", "'.requires_grad_' is not part of the language"),

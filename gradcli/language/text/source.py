@@ -50,8 +50,9 @@ def _mark_at(tokens: Sequence[Token], n: int) -> Span | None:
     if token.text == ".":
         return token.span.to(after.span) if after.text == "I" else None
     if token.text == "<":
+        is_closed = before.text == "|" and sum(one.text == "|" for one in tokens[:n]) % 2 == 0  # |x| < 5 compares
         is_operator = n == 0 or before.text in (*LEVELS, "(", "[", "=", ",", ";", "\n")
-        return token.span if is_operator else None
+        return token.span if is_operator and not is_closed else None
     if token.text != "^":
         return before.span.to(token.span) if token.text == "'" and before.kind == "name" else token.span
     words = [one.text for one in tokens[n : n + 4]]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Unpack
 
+from gradcli import trial
 from gradcli.errors import MOST_NAMES, TooLargeError, listed_names
 from gradcli.language.inputs import Value
 from gradcli.language.program.opaque import require_readable
@@ -56,6 +57,7 @@ def graph(
     # Without v, `backward()` runs on one element alone; the graph is there in any case.
     has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1
     cotangent = question.cotangent(v, of_snippet) if has_v else None
+    trial.end()
     from gradcli.autodiff.backward_passes import walk
 
     weights = None if cotangent is None else question.weights(cotangent)

@@ -34,7 +34,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
     """
     name = path.lower()
     form = given or ("csv" if path in ("-", "/dev/stdin") else _format_of_suffix(name))
-    is_text = os.path.splitext(name.removesuffix(".gz"))[1] in TEXT_SUFFIXES
+    is_text = path != "@-" and os.path.splitext(name.removesuffix(".gz"))[1] in TEXT_SUFFIXES
     form = form or ("csv" if is_text and option == "--points-format" else None)
     if name.endswith(".gz") and form in ("npy", "npz", "parquet"):
         said = f"'{path}' is compressed, and only text is read and written so: .csv, .tsv, .jsonl"

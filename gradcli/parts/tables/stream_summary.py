@@ -20,7 +20,7 @@ def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool
     >>> summary(results.StreamSummary(3, 2, 1, "skip", "row 2 of 't.csv' is empty", "y", None), 1.0, is_terminal=False)
     "3 rows read, 1 left out, 2 written\\nthe first: row 2 of 't.csv' is empty\\n"
     """
-    lines = []
+    lines = [f"warning: {remark}" for remark in passage.remarks]
     if passage.faulty or is_terminal:
         became = "left out" if passage.on_error == "skip" else "written as nan"
         wrong = f", {passage.faulty:,} {became}" if passage.faulty else ""

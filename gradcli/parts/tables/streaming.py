@@ -342,10 +342,10 @@ class Stream:
         tally = self.tally
         with one_at_a_time():
             check = self._checked() if tally.sample else None
-        output = self.plan.question.program.output_name
+        output, remarks = (program := self.plan.question.program).output_name, program.warnings
         called = {row.number: row.called for row in tally.sample.rows()} if tally.sample else {}
         return StreamSummary(
-            tally.read, tally.written, tally.faulty, self._on_error, tally.first, output, check, called
+            tally.read, tally.written, tally.faulty, self._on_error, tally.first, output, check, called, remarks
         )
 
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:

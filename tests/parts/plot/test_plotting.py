@@ -238,15 +238,13 @@ def test_jumps_of_the_second_derivative_are_not_marked_where_it_is_not_drawn() -
     assert plotted("relu(x)**2").marks == ()
 
 
-@pytest.mark.parametrize(
-    ("ends", "hint"), [("0..inf", "write 0..10"), ("-inf..inf", "write -10..10"), ("50..inf", "write 50..500")]
-)
-def test_a_range_without_an_end_names_one_that_is_drawn(ends: str, hint: str) -> None:
+@pytest.mark.parametrize(("ends", "part"), [("0..inf", "0..10"), ("-inf..inf", "-10..10"), ("50..inf", "50..500")])
+def test_a_range_without_an_end_names_one_that_is_drawn(ends: str, part: str) -> None:
     """As wide as it must be."""
     with pytest.raises(InputError, match="finite") as caught:
         plotted("sin(x)", x=ends)
-    assert caught.value.hint == hint
-    assert plotted("sin(x)", x=hint.removeprefix("write ")).points.size
+    assert caught.value.hint == f"write {part} for a part of it"
+    assert plotted("sin(x)", x=part).points.size
 
 
 def test_json_has_the_formula_and_the_windows(gradcli: Command) -> None:
