@@ -17,7 +17,7 @@ from flint import arb
 
 from gradcli.crosscheck.compare import to_float
 from gradcli.crosscheck.curves import Evaluate, PlottedFunction
-from gradcli.crosscheck.singular import Limit
+from gradcli.crosscheck.limits import Limit
 from gradcli.reference.bounds import Mask
 from gradcli.reference.singular_places import MovingProgram, SingularRange, singular_cells
 from gradcli.results import Array, Mark, MarkedRange, MarkKind

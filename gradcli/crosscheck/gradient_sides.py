@@ -17,7 +17,8 @@ import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import Case
-from gradcli.crosscheck.singular import RAYS_ROOM, Limit, RaySeries
+from gradcli.crosscheck.limits import Limit
+from gradcli.crosscheck.singular import RAYS_ROOM, RaySeries
 from gradcli.reference.balls import Ball, exists, is_nothing, precision
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import CurveOfElement, Element, Rays

@@ -301,7 +301,7 @@ class HessianJudge(JacobianJudge):
 
     def _seen(self, entry: Entry, sides: GradientSides, bits: int) -> Entry | None:
         """Give the verdict by the gradient on both sides; None if that decides nothing."""
-        from gradcli.crosscheck.singular import midpoint, shown_number, sides_in_words
+        from gradcli.crosscheck.limits import midpoint, shown_number, sides_in_words
 
         row, direction = self.case.row(entry), self.case.direction(entry)
         slope, by = self.slopes[row], self.gradient.direction(row)
@@ -354,7 +354,7 @@ def is_missing(slope: Entry) -> bool:
 
 def unless_missing(entry: Entry, slope: Entry) -> Entry:
     """Mark an entry as undecided, or as having no truth because the slope that it is the derivative of has none."""
-    from gradcli.crosscheck.singular import shown_number
+    from gradcli.crosscheck.limits import shown_number
 
     if not is_missing(slope):
         return _unknown(entry)

@@ -12,7 +12,8 @@ import numpy as np
 import sympy
 
 from gradcli.crosscheck.compare import Case, Singular, compare, noun, number_of
-from gradcli.crosscheck.singular import SERIES_BITS, Limit, RaySeries, planned, shown_number
+from gradcli.crosscheck.limits import Limit, shown_number
+from gradcli.crosscheck.singular import SERIES_BITS, RaySeries, planned
 from gradcli.language.program.expansion import rewritten
 from gradcli.language.program.wengert import Atom, Builder, Line
 from gradcli.reference.balls import Ball, precision

@@ -12,12 +12,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
+from gradcli.crosscheck.limits import Limit, midpoint, shown_number, sides_in_words
 from gradcli.crosscheck.sample import SEED
 from gradcli.language.ops import SIGNS
 from gradcli.language.program.wengert import Atom
@@ -27,8 +27,8 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import CurveOfElement, Element, Rays
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Plan
-from gradcli.reference.rules import Outcome, Undefined
-from gradcli.reference.series import CONSTANT, Absent, Divergent, Series, Undecided
+from gradcli.reference.rules import Undefined
+from gradcli.reference.series import Series, Undecided
 from gradcli.results import Entry
 
 SERIES_BITS = (256, 1_152)
@@ -51,49 +51,6 @@ A function of several variables may have the same limit on all lines, and anothe
 
 MOST_MEMBERS = 100_000
 """Most members of the operations on all rays, which take some twenty microseconds each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """Limit on a ray: a finite ball, infinite, absent (no value), or unknown."""
-
-    kind: Literal["finite", "infinite", "absent", "unknown"]
-    ball: Ball | None = None
-
-    @classmethod
-    def from_element(cls, element: Element) -> Limit:
-        """Return the limit of an element."""
-        if isinstance(element, Absent):
-            return cls("absent")
-        if isinstance(element, Divergent):
-            return cls("infinite")
-        if isinstance(element, Undecided):
-            return cls("unknown")
-        if element.is_bounded:
-            return cls("finite", element.constant)
-        is_known = bool(element.terms) and element.terms[0][0] < CONSTANT and not element.terms[0][1].contains(0)
-        return cls("infinite" if is_known else "unknown")
-
-    @classmethod
-    def of_slope(cls, series: Series, order: int = 1) -> Limit:
-        """Return the derivative of a series by the distance, of an order."""
-        try:
-            slope = series.derivative(order)
-        except Undecided:
-            return cls("unknown")
-        return cls("infinite") if slope is None else cls("finite", slope)
-
-    def meets(self, other: Limit) -> bool:
-        """Tell whether both are finite and may be the same number."""
-        return self.ball is not None and other.ball is not None and bool(self.ball.overlaps(other.ball))
-
-    def plus(self, other: Limit) -> Limit:
-        """Return the sum of two finite limits; else the first."""
-        return self if self.ball is None or other.ball is None else Limit(self.kind, self.ball + other.ball)
-
-    def times(self, factor: float) -> Limit:
-        """Multiply a finite limit by a factor."""
-        return self if self.ball is None else Limit(self.kind, self.ball * factor)
 
 
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
@@ -126,28 +83,6 @@ def _picked(torch: float, left: float, right: float) -> str:
     if min(left, right) <= torch <= max(left, right):
         return f"torch picked {shown_number(torch)}, a {kind}"
     return f"torch picked {shown_number(torch)}, which is no {kind}"
-
-
-def sides_in_words(left: Limit, right: Limit) -> str:
-    """Describe the slopes on both sides, of which at least one is not finite."""
-    if left.kind == right.kind == "infinite":
-        return "it grows without bound"
-    words = {"infinite": "grows without bound", "absent": "does not exist", "unknown": "is not known"}
-    found = [
-        f"{words.get(one.kind) or f'tends to {midpoint(one.ball)}'} on the {name}"
-        for name, one in (("left", left), ("right", right))
-    ]
-    return f"it {' and '.join(found)}"
-
-
-def midpoint(ball: Outcome | None) -> str:
-    """Write the midpoint of an outcome for messages; `nothing` without one."""
-    return "nothing" if ball is None or isinstance(ball, Undefined) else shown_number(to_float(ball))
-
-
-def shown_number(number: float) -> str:
-    """Write a float for messages: all digits, no `.0`, no -0."""
-    return repr(number + 0.0).removesuffix(".0")
 
 
 OPEN_QUESTION = "whether that is so of the whole function"
@@ -212,10 +147,9 @@ def _curve_in_words(direction: Direction, exponent: Fraction) -> str:
 
     >>> import sympy
     >>> _curve_in_words((sympy.Symbol("y"), 0), Fraction(2))
-    'where y moves by t² while the others move by t'
+    'where y moves by t^2 while the others move by t'
     """
-    power = {2: "t²", 3: "t³"}[int(exponent)]
-    return f"where {direction[0]} moves by {power} while the others move by t"
+    return f"where {direction[0]} moves by t^{exponent} while the others move by t"
 
 
 def _undecided(one: Singular, valued: frozenset[int]) -> Entry:

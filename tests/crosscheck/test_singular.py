@@ -207,10 +207,10 @@ def test_a_slope_beside_an_edge_that_is_no_exact_zero_is_not_left_out() -> None:
 
 
 NO_LIMITS = [
-    ("x**2*y/(x**4 + y**2)", "y moves by t²"),  # 0 on all lines, 1/2 along y = x²
-    ("x**3*y/(x**6 + y**2)", "y moves by t³"),
-    ("x*y**2/(x**2 + y**4)", "x moves by t²"),
-    ("y**2/x", "x moves by t²"),
+    ("x**2*y/(x**4 + y**2)", "y moves by t^2"),  # 0 on all lines, 1/2 along y = x²
+    ("x**3*y/(x**6 + y**2)", "y moves by t^3"),
+    ("x*y**2/(x**2 + y**4)", "x moves by t^2"),
+    ("y**2/x", "x moves by t^2"),
     ("x*y/(x**2 + y**2)", "depends on the way"),
     ("sum(where(x == 0, inf*x, x + y))", "an equality holds at this point alone"),
 ]
