@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gradcli import Function
 from gradcli.parts.everywhere.box_document import outward
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 from gradcli.results import BoxChecking, BoxRange
 from tests import generated
 

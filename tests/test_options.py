@@ -14,7 +14,7 @@ from gradcli.cli.app import application
 from gradcli.cli.commands import built
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import Option, all_options, every_option, request_options, shell_options
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 from gradcli.registry import DERIVATIVES, all_commands, questions
 from gradcli.results import Drawing, Language, OnError
 

@@ -33,12 +33,12 @@ class AskedFunction(Protocol):
 class SparseMatrices(Protocol):
     """What answers a Jacobian or a Hessian by the entries that are not 0 by structure."""
 
-    def answered(self, kind: type[Judged], question: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+    def answered(self, kind: type[Judged], bound: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
         """Answer; None where nobody asked for that, and a dense matrix is better.
 
         Args:
             kind: `Jacobian` or `Hessian`; the answer is of a subclass.
-            question: The function at its point, a `Question`.
+            bound: The function at its point, a `BoundFunction`.
             is_asked: Whether it is to be sparse whatever its pattern is.
             is_pattern: Whether the pattern alone is asked for.
 

@@ -20,9 +20,9 @@ from gradcli.language.inputs import Value
 from gradcli.language.program.shape_readings import GivenShape
 from gradcli.parts.claims import claim_readings
 from gradcli.parts.tables import streaming
+from gradcli.questions.bound_function import Dtype
 from gradcli.questions.naming import Directions, Inputs
 from gradcli.questions.parsed_text import ParsedText
-from gradcli.questions.question import Dtype
 
 __all__ = [
     "code", "eval", "explain", "grad", "graph", "hessian", "hvp", "improve", "jacobian", "jvp", "map", "plot", "range",

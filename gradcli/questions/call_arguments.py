@@ -18,8 +18,8 @@ import numpy as np
 from gradcli.errors import InputError, UsageError, did_you_mean
 from gradcli.language.program.wengert import CONSTANTS
 from gradcli.option_words import option
+from gradcli.questions.bound_function import Dtype
 from gradcli.questions.other_keywords import MEANT, SAME, at_places
-from gradcli.questions.question import Dtype
 from gradcli.registry import DERIVATIVES
 from gradcli.results import Answer, ArrayKind, Products
 

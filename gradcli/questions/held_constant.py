@@ -17,7 +17,7 @@ from gradcli.crosscheck.judge import Judgement, judge
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.language.program.expansion import is_padded, without_detach
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.questions.recorded_protocol import Released
 from gradcli.reference.balls import exists
 from gradcli.results import Entry
@@ -28,40 +28,40 @@ MOST_TRIED = 8
 _NOUNS = {"": "gradient", "gradient": "gradient", "jvp": "slope along u", "hvp": "product Hu", "hessian": "Hessian"}
 
 
-def with_cut(question: Question, numbers: Numbers, judgement: Judgement) -> Judgement:
+def with_cut(bound: BoundFunction, numbers: Numbers, judgement: Judgement) -> Judgement:
     """Report what the derivatives of a text lack, and where it has a kink, if nothing is held constant.
 
     Args:
-        question: The text at its point.
+        bound: The text at its point.
         numbers: Torch's.
         judgement: The judgement of the text, in which the values are constants.
     """
-    found = released_judgement(question, numbers, judgement)
+    found = released_judgement(bound, numbers, judgement)
     if found.cut is None:
         return found.judgement
-    findings = findings_of([Boundary("cut", found.note)], question.value)
+    findings = findings_of([Boundary("cut", found.note)], bound.value)
     return found.judgement.joined([finding.judged(proven=True) for finding in findings])
 
 
-def released_judgement(question: Question, numbers: Numbers, judgement: Judgement) -> Released:
+def released_judgement(bound: BoundFunction, numbers: Numbers, judgement: Judgement) -> Released:
     """Judge a text, or the recording of a function of Python, once more with nothing held constant.
 
     Args:
-        question: The function at its point.
+        bound: The function at its point.
         numbers: Torch's.
         judgement: The judgement of the Program, in which the values are constants.
     """
-    whole, others = without_detach(question.program)
+    whole, others = without_detach(bound.program)
     if not others:
         return Released(judgement, is_decided=True)
-    free = _judged(whole, question, numbers)
+    free = _judged(whole, bound, numbers)
     judgement = _with_kinks(judgement, free)
     is_decided = free.check.verdict == "agree" and free.check.proven
     lacking = max(_lacking(judgement, free), key=_missing, default=None)
-    if lacking is None or (question.recording is not None and question.recording.doubt):
+    if lacking is None or (bound.recording is not None and bound.recording.doubt):
         return Released(judgement, is_decided=is_decided)
     entry, other = lacking
-    value = _held_value(question, numbers, judgement, list(others), entry)
+    value = _held_value(bound, numbers, judgement, list(others), entry)
     slopes = "is {}, without that {}".format(*_told_apart(number_of(entry), to_float(other.truth)))
     note = f"{value} is held constant: {_described(entry)} {slopes}"
     return Released(judgement, other.judged(verdict="disagree"), note, is_decided=True)
@@ -75,19 +75,19 @@ def _with_kinks(judgement: Judgement, free: Judgement) -> Judgement:
     return judgement.changed(lambda e: kinks.get(e.position, e) if e.verdict in ("agree", "unchecked") else e)
 
 
-def _point(program: Program, question: Question) -> FunctionAtPoint:
-    shapes = {symbol: question.shapes[symbol] for symbol in program.variables}
-    return FunctionAtPoint.from_inputs(program, shapes, question.arrays)
+def _point(program: Program, bound: BoundFunction) -> FunctionAtPoint:
+    shapes = {symbol: bound.shapes[symbol] for symbol in program.variables}
+    return FunctionAtPoint.from_inputs(program, shapes, bound.arrays)
 
 
-def _judged(program: Program, question: Question, numbers: Numbers) -> Judgement:
+def _judged(program: Program, bound: BoundFunction, numbers: Numbers) -> Judgement:
     """Judge torch's numbers as those of another Program in the variables of a question."""
-    point = _point(program, question)
+    point = _point(program, bound)
     if numbers.is_of_rows:
-        return judge(point, numbers, question.wrt)
+        return judge(point, numbers, bound.wrt)
     from gradcli.crosscheck.second_derivatives import judge_derived
 
-    return judge_derived(point, numbers, question.wrt)
+    return judge_derived(point, numbers, bound.wrt)
 
 
 def _lacking(held: Judgement, free: Judgement) -> Iterator[tuple[Entry, Entry]]:
@@ -111,18 +111,18 @@ def _missing(pair: tuple[Entry, Entry]) -> float:
     return abs(free - held)
 
 
-def _held_value(question: Question, numbers: Numbers, judgement: Judgement, held: list[Atom], entry: Entry) -> str:
+def _held_value(bound: BoundFunction, numbers: Numbers, judgement: Judgement, held: list[Atom], entry: Entry) -> str:
     """Quote the first value that an entry lacks by itself; the first of all if it lacks none of them by itself."""
-    program = question.program
+    program = bound.program
 
     def matters(atom: Atom) -> bool:
-        alone = _judged(without_detach(program, atom)[0], question, numbers)
+        alone = _judged(without_detach(program, atom)[0], bound, numbers)
         return any(one == entry for one, _ in _lacking(judgement, alone))
 
-    names: Mapping[Atom, str] = {} if question.recording is None else question.recording.held_values
+    names: Mapping[Atom, str] = {} if bound.recording is None else bound.recording.held_values
     held = [atom for atom in held if atom in names] or held
     found = next(filter(matters, held[:MOST_TRIED]), held[0]) if len(held) > 1 else held[0]
-    if question.recording is not None:
+    if bound.recording is not None:
         return names.get(found, "a value")
     line = next(line for line in program.lines if line.symbol == found)
     return f"the row padding_idx of {program.excerpt(line)}" if is_padded(line.call) else program.excerpt(line)

@@ -26,7 +26,7 @@ from gradcli.language.program.expansion import PADDING
 from gradcli.option_words import Words, option
 from gradcli.parts import all_parts
 from gradcli.progress import collector_paused, set_step
-from gradcli.questions.question import Question, rounded
+from gradcli.questions.bound_function import BoundFunction, rounded
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Array, Check, Entry, Mode, Verdict
 
@@ -41,12 +41,12 @@ MOST_IN_FLOAT32 = 1_000
 
 
 def confirm_formulas(
-    question: Question, numbers: Numbers, judgement: Judgement | None, derived: Derived | None = None
+    bound: BoundFunction, numbers: Numbers, judgement: Judgement | None, derived: Derived | None = None
 ) -> tuple[Formulas, Check | None]:
     """Confirm formulas by the reference, at each entry that was judged; the check says where one does not hold.
 
     Args:
-        question: The function at its point.
+        bound: The function at its point.
         numbers: Torch's.
         judgement: The verdicts on them, if they were judged.
         derived: Their formulas; by default those of the Jacobian, which are confirmed once for a function of Python.
@@ -54,44 +54,46 @@ def confirm_formulas(
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
     if not numbers.derivatives:
         return Formulas(), check
-    known = {} if question.recording is None or derived is not None else question.recording.formulas
-    if question.wrt in known:
-        formulas, derived = known[question.wrt]
+    known = {} if bound.recording is None or derived is not None else bound.recording.formulas
+    if bound.wrt in known:
+        formulas, derived = known[bound.wrt]
     else:
-        derived = derived or question.derived
-        formulas, check = confirm_at(check, question.point, evidence, question.program, derived)
+        derived = derived or bound.derived
+        formulas, check = confirm_at(check, bound.point, evidence, bound.program, derived)
         if not formulas.refuted:
-            known[question.wrt] = formulas, derived
+            known[bound.wrt] = formulas, derived
     if judgement is None or check is None:
         return formulas, check
     v = numbers.v if numbers.is_of_rows and not numbers.passes else None
     with collector_paused():
-        return with_mismatches(formulas, replace(judgement, check=check), question.point, derived, v)
+        return with_mismatches(formulas, replace(judgement, check=check), bound.point, derived, v)
 
 
-def judge_numbers(question: Question, numbers: Numbers, ask: Callable[[Question], Numbers]) -> Judgement:
+def judge_numbers(bound: BoundFunction, numbers: Numbers, ask: Callable[[BoundFunction], Numbers]) -> Judgement:
     """Judge torch's numbers against the reference, with advice on those that are wrong, or would be in float32.
 
     Args:
-        question: The function at its point.
+        bound: The function at its point.
         numbers: Torch's.
         ask: Asks torch for the same numbers of another function, or in another dtype.
     """
     with time_limit():
-        found = compare_numbers(question, numbers)
-        found = with_advice(question, found, numbers.v, ask)
-    return with_remark_on_float32(question, found, ask)
+        found = compare_numbers(bound, numbers)
+        found = with_advice(bound, found, numbers.v, ask)
+    return with_remark_on_float32(bound, found, ask)
 
 
-def with_remark_on_float32(question: Question, judgement: Judgement, ask: Callable[[Question], Numbers]) -> Judgement:
+def with_remark_on_float32(
+    bound: BoundFunction, judgement: Judgement, ask: Callable[[BoundFunction], Numbers]
+) -> Judgement:
     """Remark that finite numbers of a typed function are NaN or infinite in float32, torch's default."""
-    is_asked = question.recording is None and question.dtype == "float64" and question.reread_at is None
-    size = sum(array.size for array in question.arrays.values())
+    is_asked = bound.recording is None and bound.dtype == "float64" and bound.reread_at is None
+    size = sum(array.size for array in bound.arrays.values())
     if not is_asked or not 0 < len(judgement.entries) <= MOST_IN_FLOAT32 >= size or not _are_finite(judgement.entries):
         return judgement
     try:
-        arrays = {name: rounded(array, "float32") for name, array in question.arrays.items()}
-        numbers = ask(replace(question, dtype="float32", arrays=arrays))
+        arrays = {name: rounded(array, "float32") for name, array in bound.arrays.items()}
+        numbers = ask(replace(bound, dtype="float32", arrays=arrays))
     except GradcliError:
         return judgement
     derivatives = [array for by_pair in numbers.derivatives.values() for array in by_pair.values()]
@@ -109,54 +111,54 @@ def _are_finite(entries: Iterable[Entry]) -> bool:
 
 
 def compare_numbers(
-    question: Question, numbers: Numbers, tolerance: Tolerance | None = None, *, blames: bool = True
+    bound: BoundFunction, numbers: Numbers, tolerance: Tolerance | None = None, *, blames: bool = True
 ) -> Judgement:
     """Judge torch's numbers against the reference; with a kink for each condition that changes nearby.
 
     Args:
-        question: The function at its point.
+        bound: The function at its point.
         numbers: Torch's.
         tolerance: How far a number may be from the truth; by default that of the dtype.
         blames: Whether to look for the code of the user's that makes a gradient wrong, which takes time.
     """
     if numbers.is_of_rows:
-        found = judge(question.point, numbers, question.wrt, tolerance)
+        found = judge(bound.point, numbers, bound.wrt, tolerance)
     else:
         from gradcli.crosscheck.second_derivatives import judge_derived
 
-        found = judge_derived(question.point, numbers, question.wrt, tolerance)
-    if found.check.verdict == "disagree" and (reason := _doubt(question)):
+        found = judge_derived(bound.point, numbers, bound.wrt, tolerance)
+    if found.check.verdict == "disagree" and (reason := _doubt(bound)):
         found = withheld(found, reason)
-    if question.recording is not None:
+    if bound.recording is not None:
         from gradcli.questions.held_constant import released_judgement
 
-        judgement = question.recording.judged(released_judgement(question, numbers, found), numbers, question)
-        return with_blame(question, judgement, numbers.differentiation) if blames else judgement
-    if any(line.call.op.is_held or PADDING in line.call.op.statics for line in question.program.lines):
+        judgement = bound.recording.judged(released_judgement(bound, numbers, found), numbers, bound)
+        return with_blame(bound, judgement, numbers.differentiation) if blames else judgement
+    if any(line.call.op.is_held or PADDING in line.call.op.statics for line in bound.program.lines):
         from gradcli.questions.held_constant import with_cut
 
-        found = with_cut(question, numbers, found)
-    if question.program.guards is None:
+        found = with_cut(bound, numbers, found)
+    if bound.program.guards is None:
         return found
     from gradcli.crosscheck.boundaries import findings_of
 
-    return found.joined(findings_of(boundaries(question), question.value))
+    return found.joined(findings_of(boundaries(bound), bound.value))
 
 
-def with_blame(question: Question, judgement: Judgement, mode: Mode | Literal[""] = "") -> Judgement:
+def with_blame(bound: BoundFunction, judgement: Judgement, mode: Mode | Literal[""] = "") -> Judgement:
     """Blame a disagreement on code of the user's that makes gradients wrong: a custom function, or a hook.
 
     Args:
-        question: The function at its point.
+        bound: The function at its point.
         judgement: The judgement of torch's numbers.
         mode: The mode of differentiation in which torch computed them, if not the usual one.
     """
-    if question.recording is None or judgement.check.verdict != "disagree":
+    if bound.recording is None or judgement.check.verdict != "disagree":
         return judgement
-    said = question.recording.blamed(question.wrt, mode)
+    said = bound.recording.blamed(bound.wrt, mode)
     if not said:
         return judgement
-    is_measured = question.recording.is_blame_measured(mode)  # the truth of the recording is then no truth
+    is_measured = bound.recording.is_blame_measured(mode)  # the truth of the recording is then no truth
     suspects: tuple[Verdict, ...] = ("disagree", "inaccurate") if is_measured else ("disagree",)
 
     def named(entry: Entry) -> Entry:
@@ -169,47 +171,47 @@ def with_blame(question: Question, judgement: Judgement, mode: Mode | Literal[""
     return judgement.changed(named)
 
 
-def boundaries(question: Question) -> Iterator[Boundary]:
+def boundaries(bound: BoundFunction) -> Iterator[Boundary]:
     """Yield the conditions that change next to the point."""
-    if question.recording is not None:
-        yield from question.recording.boundaries(question.wrt)
-    elif question.program.guards is not None:
+    if bound.recording is not None:
+        yield from bound.recording.boundaries(bound.wrt)
+    elif bound.program.guards is not None:
         from gradcli.crosscheck.boundaries import at_boundaries
 
-        yield from at_boundaries(question.program.guards, question.shapes, question.arrays, question.wrt)
+        yield from at_boundaries(bound.program.guards, bound.shapes, bound.arrays, bound.wrt)
 
 
-def _doubt(question: Question) -> str:
+def _doubt(bound: BoundFunction) -> str:
     """Say why torch is not to be blamed, as digits are not judged or one triangle of a matrix is read; else "".
 
     Torch derives by both triangles of a matrix that it takes to be symmetric.
     """
     from gradcli.autodiff.run import array_of, run
 
-    if question.recording is not None and question.recording.doubt:
-        return question.recording.doubt
-    for n, line in enumerate(question.program.lines):
+    if bound.recording is not None and bound.recording.doubt:
+        return bound.recording.doubt
+    for n, line in enumerate(bound.program.lines):
         for operand in (line.call.operands[line.call.op.operands.index(name)] for name in line.call.op.symmetric):
-            to_operand = replace(question.program, lines=question.program.lines[:n], output=operand)
-            matrix = array_of(run(to_operand, question.arrays, (), question.dtype).output)
+            to_operand = replace(bound.program, lines=bound.program.lines[:n], output=operand)
+            matrix = array_of(run(to_operand, bound.arrays, (), bound.dtype).output)
             difference = np.abs(matrix - np.swapaxes(matrix, -1, -2)).max(initial=0)
-            if difference > np.abs(matrix).max(initial=0) * ROUNDINGS * np.finfo(question.dtype).eps:
-                shown = question.program.excerpt(line)
+            if difference > np.abs(matrix).max(initial=0) * ROUNDINGS * np.finfo(bound.dtype).eps:
+                shown = bound.program.excerpt(line)
                 return f"in {shown} the matrix is not symmetric, of which torch reads one triangle and derives by both"
     return ""
 
 
 def with_advice(
-    question: Question,
+    bound: BoundFunction,
     judgement: Judgement,
     v: Array | None,
-    ask: Callable[[Question], Numbers] | None = None,
+    ask: Callable[[BoundFunction], Numbers] | None = None,
     tolerance: Tolerance | None = None,
 ) -> Judgement:
     """Add the causes of numbers that cannot be trusted to the judgement, and a better way to write the function.
 
     Args:
-        question: The function at its point.
+        bound: The function at its point.
         judgement: The verdicts on torch's numbers for it.
         v: The gradient vector, if there is one.
         ask: Asks torch for the same numbers of another function; by default for its first derivatives.
@@ -220,7 +222,7 @@ def with_advice(
 
     def judge_form(text: str) -> JudgedForm | None:
         set_step("trying another way to write it")
-        return judged_form(question, text, v, ask, tolerance)
+        return judged_form(bound, text, v, ask, tolerance)
 
     try:
         with time_limit():
@@ -228,24 +230,24 @@ def with_advice(
             found = judgement
             for adviser in _advisers():
                 rewrite = found.check.rewrite
-                found = adviser.advised(advised_point(question), found, v, judge_form)
+                found = adviser.advised(advised_point(bound), found, v, judge_form)
                 found = replace(found, check=replace(found.check, rewrite=found.check.rewrite or rewrite))
             return found
     except OverTimeError:
         return judgement
 
 
-def explained(question: Question, judgement: Judgement, v: Array | None) -> Judgement:
+def explained(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Judgement:
     """Name the operations at fault in the findings."""
     for adviser in _advisers():
-        judgement = adviser.explained(advised_point(question), judgement, v)
+        judgement = adviser.explained(advised_point(bound), judgement, v)
     return judgement
 
 
-def advised_point(question: Question) -> AdvisedPoint:
+def advised_point(bound: BoundFunction) -> AdvisedPoint:
     """Return a question in the form that advisers read."""
-    point = question.program, question.shapes, question.arrays, question.wrt, question.dtype
-    return AdvisedPoint(*point, question.record)
+    point = bound.program, bound.shapes, bound.arrays, bound.wrt, bound.dtype
+    return AdvisedPoint(*point, bound.record)
 
 
 def _advisers() -> Iterator[Adviser]:
@@ -254,18 +256,18 @@ def _advisers() -> Iterator[Adviser]:
 
 
 def judged_form(
-    question: Question,
+    bound: BoundFunction,
     text: str,
     v: Array | None,
-    ask: Callable[[Question], Numbers] | None = None,
+    ask: Callable[[BoundFunction], Numbers] | None = None,
     tolerance: Tolerance | None = None,
 ) -> JudgedForm | None:
     """Judge another text of the same function at the same point; None if it cannot be run."""
-    arrays = question.arrays
+    arrays = bound.arrays
     try:
         shapes = {name: array.shape for name, array in arrays.items()}
         program = parse(text, given=shadowed(arrays), shapes=shapes)
-        other = question.another(program, arrays, question.wrt)
+        other = bound.another(program, arrays, bound.wrt)
         first = other.first_derivatives
         numbers = ask(other) if ask else first({} if v is None else {program.output_name: v})
         found = compare_numbers(other, numbers, tolerance)

@@ -22,8 +22,8 @@ from gradcli.language.program.shape_readings import GivenShape, NamedShape, Shap
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
+from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
 from gradcli.questions.naming import no_such_variable
-from gradcli.questions.question import Inquiry, Question
 
 BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 """Ranges to draw random values from, one after the other, until the function has a value."""
@@ -34,47 +34,47 @@ NUDGE = 2.0**-40
 """Relative change of the variables by which values are seen to be noise, as the determinant of a singular matrix is."""
 
 
-def at_random_values(inquiry: Inquiry, seed: int, reading: NamedReading | None = None) -> Inquiry:
+def at_random_values(unbound: FunctionWithValues, seed: int, reading: NamedReading | None = None) -> FunctionWithValues:
     """Give a question without values random ones, of likely shapes, at which the function has a value.
 
     Args:
-        inquiry: The question.
+        unbound: The question.
         seed: Of the values.
         reading: The shapes; by default the likeliest.
 
     Raises:
         GradcliError: No shapes fit, or the function has a value at no point that was tried.
     """
-    typed = inquiry.snippet.program
+    typed = unbound.snippet.program
     require_named(typed, typed.names, ())
-    found = reading or next(likely_shapes(inquiry, {}))
+    found = reading or next(likely_shapes(unbound, {}))
     remark = f"{NO_POINT}: {found.words}" if found.words else NO_POINT
     remarks = remark, *[NOT_EULER] * ("e" in typed.names)
-    told = replace(inquiry.snippet, program=replace(typed, warnings=(*typed.warnings, *remarks)))
+    told = replace(unbound.snippet, program=replace(typed, warnings=(*typed.warnings, *remarks)))
     generator = np.random.default_rng(seed)
     for (low, high), is_descending in itertools.product(BOXES, (False, True)):
         small = found.named.small(is_descending=is_descending)
         # Sixteenths are exact in binary and short to read.
         values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in found.program.variables}
-        drawn = replace(inquiry, snippet=told, at=values)
+        drawn = replace(unbound, snippet=told, at=values)
         with suppress(InputError):
-            if _is_well_behaved(drawn.question()):
+            if _is_well_behaved(drawn.bind()):
                 return drawn
     raise InputError(
         "no point was found where the function has a value", hint=f"give one: {option('at', 'NAME=VALUE')}"
     )
 
 
-def _is_well_behaved(question: Question) -> bool:
+def _is_well_behaved(bound: BoundFunction) -> bool:
     """Tell whether the function has a value that hardly changes where its variables hardly do."""
-    moved = question.with_values({name: array * (1 + NUDGE) for name, array in question.arrays.items()})
-    here, there = question.value, moved.value
+    moved = bound.with_values({name: array * (1 + NUDGE) for name, array in bound.arrays.items()})
+    here, there = bound.value, moved.value
     is_finite = bool(np.all(np.isfinite(here)) and np.all(np.isfinite(there)))
     return is_finite and bool(np.all(np.abs(there - here) <= math.sqrt(NUDGE) * (1 + np.abs(here))))
 
 
 def likely_shapes(
-    inquiry: Inquiry,
+    unbound: FunctionWithValues,
     given: Mapping[str, GivenShape],
     constraints: Sequence[ShapeConstraint] = (),
     cost_of: Callable[[Shape], float | None] = lambda shape: 0.0,
@@ -83,7 +83,7 @@ def likely_shapes(
     """Generate the shapes with which a text makes sense, the likeliest first; those given, and of values, stay.
 
     Args:
-        inquiry: The function.
+        unbound: The function.
         given: Shapes by variable; the empty name stands for the only variable.
         constraints: Of other texts, whose shapes have to fit too.
         cost_of: The cost of a shape of y; None where the question does not allow it.
@@ -92,13 +92,13 @@ def likely_shapes(
     Raises:
         GradcliError: A shape is malformed, or of no variable, or no shapes fit.
     """
-    inquiry.require_fixed()
-    hidden, snippet = inquiry.read_with(given)
+    unbound.require_fixed()
+    hidden, snippet = unbound.read_with(given)
     shapes = given_shapes(snippet, given)
     program = replace(snippet.program, warnings=tuple(filter(None, [snippet.told])))
 
     def again(sizes: Mapping[str, Shape]) -> Program:
-        return inquiry.read(hidden, shapes=sizes).program
+        return unbound.read(hidden, shapes=sizes).program
 
     return named_readings(program, shapes, again, constraints, cost_of, square)
 

@@ -10,9 +10,9 @@ from gradcli.errors import TooLargeError, UsageError
 from gradcli.option_words import option
 from gradcli.parts import all_parts
 from gradcli.parts.part import SparseMatrices
-from gradcli.questions.answering import answer_question, prepare
+from gradcli.questions.answering import answer_bound, prepare
+from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
 from gradcli.questions.operators import OPERATORS
-from gradcli.questions.question import Inquiry, Question
 from gradcli.results import Judged
 
 MatrixAnswer = TypeVar("MatrixAnswer", bound=Judged)
@@ -21,39 +21,41 @@ MOST_DENSE = 10**6
 """Entries above which a matrix is sparse of itself, if hardly any of them depend on the variables."""
 
 
-def answer_matrix(kind: type[MatrixAnswer], inquiry: Inquiry, *, sparse: bool, pattern: bool) -> MatrixAnswer:
+def answer_matrix(
+    kind: type[MatrixAnswer], unbound: FunctionWithValues, *, sparse: bool, pattern: bool
+) -> MatrixAnswer:
     """Answer with a matrix: sparse where that is asked for, or where it is large and nearly all of it is 0.
 
     Args:
         kind: `Jacobian` or `Hessian`.
-        inquiry: The function at its point.
+        unbound: The function at its point.
         sparse: Whether it is to be sparse.
         pattern: Whether the pattern alone is asked for.
 
     Raises:
         GradcliError: A value is missing or does not fit, y has several elements, or the answer would be too large.
     """
-    question, is_asked = prepare(kind, inquiry), sparse or pattern
-    if not is_asked and _entries(kind, question) <= MOST_DENSE:
-        return answer_question(kind, question, {})
+    bound, is_asked = prepare(kind, unbound), sparse or pattern
+    if not is_asked and _entries(kind, bound) <= MOST_DENSE:
+        return answer_bound(kind, bound, {})
     readers = list(_readers())
     for one in readers:
-        found = one.answered(kind, question, is_asked=is_asked, is_pattern=pattern)
+        found = one.answered(kind, bound, is_asked=is_asked, is_pattern=pattern)
         if isinstance(found, kind):
             return found
     if is_asked:
         raise UsageError(f"{option('sparse')} needs the part that computes sparse matrices, which is not here")
     try:
-        return answer_question(kind, question, {})
+        return answer_bound(kind, bound, {})
     except TooLargeError as error:
         for hint in filter(None, (one.lacks() for one in readers)):
             error.add(hint)
         raise
 
 
-def _entries(kind: type[Judged], question: Question) -> int:
-    columns = sum(question.arrays[name].size for name in question.wrt)
-    return columns * (columns if OPERATORS[kind].of_one_element else math.prod(question.shape))
+def _entries(kind: type[Judged], bound: BoundFunction) -> int:
+    columns = sum(bound.arrays[name].size for name in bound.wrt)
+    return columns * (columns if OPERATORS[kind].of_one_element else math.prod(bound.shape))
 
 
 def _readers() -> Iterator[SparseMatrices]:

@@ -16,7 +16,7 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.crosscheck.point import Numbers
 from gradcli.option_words import option
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.results import HVP, JVP, VJP, Evaluation, Gradient, Hessian, Jacobian, Judged, NumberKind, by_name
 
 Vectors = Mapping[str, Array]
@@ -43,66 +43,66 @@ class Operator:
     command: str
     kinds: tuple[NumberKind, ...]
     formulas: NumberKind | Literal[""]
-    ask: Callable[[Question, Vectors], Numbers]
+    ask: Callable[[BoundFunction, Vectors], Numbers]
     along: Literal["", "v", "u"] = ""
     of_one_element: bool = False
 
 
-def _value(question: Question, vectors: Vectors) -> Numbers:
-    return Numbers(question.dtype, question.value)
+def _value(bound: BoundFunction, vectors: Vectors) -> Numbers:
+    return Numbers(bound.dtype, bound.value)
 
 
-def _grad(question: Question, vectors: Vectors) -> Numbers:
-    numbers = question.first_derivatives({question.program.output_name: question.weights(np.ones(question.shape))})
+def _grad(bound: BoundFunction, vectors: Vectors) -> Numbers:
+    numbers = bound.first_derivatives({bound.program.output_name: bound.weights(np.ones(bound.shape))})
     return replace(numbers, derivatives={**numbers.derivatives, "gradient": numbers.derivatives["vjp"]})
 
 
-def _jacobian(question: Question, vectors: Vectors) -> Numbers:
+def _jacobian(bound: BoundFunction, vectors: Vectors) -> Numbers:
     rows = f"vjp with {option('v', 'e0')}, {option('v', 'e1')}, ... for single rows"
-    question.require_room(f"use {rows}, or {option('wrt')} for fewer variables")
-    return Numbers.of_first_order(question.dtype, question.value, question.jacobian)
+    bound.require_room(f"use {rows}, or {option('wrt')} for fewer variables")
+    return Numbers.of_first_order(bound.dtype, bound.value, bound.jacobian)
 
 
-def _jvp(question: Question, vectors: Vectors) -> Numbers:
+def _jvp(bound: BoundFunction, vectors: Vectors) -> Numbers:
     from gradcli.autodiff.jacobians import jvp
 
-    product = jvp(question.forward, vectors)
-    return Numbers(question.dtype, question.value, {"jvp": {("", ""): product}}, u=vectors)
+    product = jvp(bound.forward, vectors)
+    return Numbers(bound.dtype, bound.value, {"jvp": {("", ""): product}}, u=vectors)
 
 
-def _forward_jvp(question: Question, vectors: Vectors) -> Numbers:
+def _forward_jvp(bound: BoundFunction, vectors: Vectors) -> Numbers:
     from gradcli.questions.derivative_modes import forward_product
 
-    product = forward_product(question, vectors)
-    return Numbers(question.dtype, question.value, {"jvp": {("", ""): product}}, u=vectors, mode="forward mode")
+    product = forward_product(bound, vectors)
+    return Numbers(bound.dtype, bound.value, {"jvp": {("", ""): product}}, u=vectors, mode="forward mode")
 
 
-def _hvp(question: Question, vectors: Vectors) -> Numbers:
+def _hvp(bound: BoundFunction, vectors: Vectors) -> Numbers:
     from gradcli.autodiff.jacobians import hvp
 
-    gradient, slope, product = hvp(question.forward, vectors, question.wrt)
+    gradient, slope, product = hvp(bound.forward, vectors, bound.wrt)
     derivatives: dict[NumberKind, Mapping[tuple[str, str], Array]] = {
         "gradient": by_name(gradient),
-        "jvp": {("", ""): np.full(question.shape, float(slope))},
+        "jvp": {("", ""): np.full(bound.shape, float(slope))},
         "hvp": by_name(product),
     }
-    return Numbers(question.dtype, question.value, derivatives, u=vectors)
+    return Numbers(bound.dtype, bound.value, derivatives, u=vectors)
 
 
-def _hessian(question: Question, vectors: Vectors) -> Numbers:
-    entries = sum(question.arrays[name].size for name in question.wrt) ** 2
+def _hessian(bound: BoundFunction, vectors: Vectors) -> Numbers:
+    entries = sum(bound.arrays[name].size for name in bound.wrt) ** 2
     hint = f"use hvp with {option('u')} for single columns, or {option('wrt')} for fewer variables"
-    question.require_room(hint, "the Hessian", entries)
+    bound.require_room(hint, "the Hessian", entries)
     from gradcli.autodiff.jacobians import hessian
 
-    gradient, blocks = hessian(question.forward, question.wrt)
+    gradient, blocks = hessian(bound.forward, bound.wrt)
     second = {(a, b): array for a, row in blocks.items() for b, array in row.items()}
-    return Numbers(question.dtype, question.value, {"gradient": by_name(gradient), "hessian": second})
+    return Numbers(bound.dtype, bound.value, {"gradient": by_name(gradient), "hessian": second})
 
 
 OPERATORS: Mapping[type[Judged], Operator] = {
     Evaluation: Operator("eval", (), "", _value),
-    VJP: Operator("vjp", ("vjp", "jacobian"), "jacobian", Question.first_derivatives, along="v"),
+    VJP: Operator("vjp", ("vjp", "jacobian"), "jacobian", BoundFunction.first_derivatives, along="v"),
     Gradient: Operator("grad", ("gradient", "jacobian"), "jacobian", _grad, of_one_element=True),
     Jacobian: Operator("jacobian", ("jacobian",), "jacobian", _jacobian),
     JVP: Operator("jvp", ("jvp",), "jvp", _jvp, along="u"),

@@ -14,9 +14,9 @@ from gradcli.language.program.wengert import Shape
 from gradcli.language.text.source import is_of_matrices
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import option
+from gradcli.questions.bound_function import BoundFunction, Device, Dtype, FunctionWithValues
 from gradcli.questions.call_arguments import Given, PublicMethod, in_arrays
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
-from gradcli.questions.question import Device, Dtype, Inquiry, Question
 from gradcli.questions.text_reading import read_whole
 from gradcli.registry import DERIVATIVES, questions
 from gradcli.results import Array, Result
@@ -226,9 +226,9 @@ class ParsedText:
             found: Result = brief(getattr(type(self), method).answer)(self, (), options)
         return found
 
-    def _argument_values(self, at: Inputs | None, question: Question) -> Mapping[str, object]:
+    def _argument_values(self, at: Inputs | None, bound: BoundFunction) -> Mapping[str, object]:
         """Return the arguments of the function, by name and in order."""
-        return question.arrays
+        return bound.arrays
 
     def _asked(
         self,
@@ -237,14 +237,14 @@ class ParsedText:
         dtype: Dtype | None = None,
         device: Device | None = None,
         check: bool = True,
-    ) -> Inquiry:
+    ) -> FunctionWithValues:
         """Ask about the function at values; each kind of function answers in its own way."""
         values = with_name(at, open_names(self._snippet))
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
         has_rows = any(isinstance(one, str) and ";" in one and is_of_matrices(one) for one in values.values())
         how = {"device": device, "is_of_matrices": self._is_of_matrices or has_rows}
-        found = Inquiry(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]
+        found = FunctionWithValues(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]
         return found.with_names((*(wrt or ()), *self._named))
 
     def _next_to(self, claims: Mapping[str, object]) -> ParsedText:
@@ -275,7 +275,7 @@ class ParsedText:
         dtype: Dtype | None,
         device: Device | None,
         shapes: Callable[[Sequence[str]], Mapping[str, Shape]],
-    ) -> Inquiry:
+    ) -> FunctionWithValues:
         """Ask about the function at many points, each a row of columns.
 
         Args:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward, Tensor
 
 Asked_contra = TypeVar("Asked_contra", contravariant=True)
-"""Question that a recording helps to judge: a `Question`."""
+"""Question that a recording helps to judge: a `BoundFunction`."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Recording(Protocol[Asked_contra]):
     def boundaries(self, wrt: Sequence[str]) -> Iterator[Boundary]:
         """Find the conditions that are decided otherwise next to the point."""
 
-    def judged(self, found: Released, numbers: Numbers, question: Asked_contra) -> Judgement:
+    def judged(self, found: Released, numbers: Numbers, bound: Asked_contra) -> Judgement:
         """Join to a judgement of torch's numbers what else is known of the function."""
 
     def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:

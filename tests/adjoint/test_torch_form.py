@@ -16,8 +16,8 @@ from gradcli.language import ops
 from gradcli.language.inputs import read_value
 from gradcli.language.ops import Kind
 from gradcli.language.program.shapes import infer
+from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
-from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.text_reading import read
 from tests.examples import own_rules
 
@@ -35,17 +35,17 @@ OTHERS = {
 """Rows with other numbers than torch's, and why."""
 
 
-def _question(text: str, at: Mapping[str, Any]) -> Question:
-    return Inquiry(text, read(text), at, check=False).question()
+def _question(text: str, at: Mapping[str, Any]) -> BoundFunction:
+    return FunctionWithValues(text, read(text), at, check=False).bind()
 
 
-def _require_torchs(question: Question, *, by_inverses: bool = True) -> None:
-    v = np.random.default_rng(0).uniform(1, 2, question.shape)
-    expected = question.product(v)
+def _require_torchs(bound: BoundFunction, *, by_inverses: bool = True) -> None:
+    v = np.random.default_rng(0).uniform(1, 2, bound.shape)
+    expected = bound.product(v)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = numbers_of(gradient_of(question, by_inverses=by_inverses), question, v)
-    for name in question.wrt:
+        found = numbers_of(gradient_of(bound, by_inverses=by_inverses), bound, v)
+    for name in bound.wrt:
         known = np.isfinite(expected[name])
         scale = np.abs(expected[name][known]).max(initial=1e-300)
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, atol=1e-12 * scale, err_msg=name)
@@ -64,9 +64,9 @@ ELEMENTWISE = [op for op in ops.TABLE.values() if op.kind is Kind.ELEMENTWISE an
 @pytest.mark.parametrize("op", own_rules(ELEMENTWISE, 2), ids=lambda op: op.name)
 def test_elementwise_rows_have_torchs_numbers_at_kinks_and_far_out(op: ops.Op) -> None:
     """On all combinations of values."""
-    question = _question(op.worked_example[0], _at_kinks(op))
-    if question.wrt:
-        _require_torchs(question)
+    bound = _question(op.worked_example[0], _at_kinks(op))
+    if bound.wrt:
+        _require_torchs(bound)
 
 
 TIES: list[tuple[str, dict[str, str]]] = [
@@ -122,9 +122,9 @@ REST = [op for op in ops.TABLE.values() if op.kind not in (Kind.ELEMENTWISE, Kin
 def test_other_rows_have_torchs_numbers_at_their_examples(op: ops.Op) -> None:
     """Those that are expanded to primitives, and those with an adjoint of their own."""
     text, at = op.worked_example
-    question = _question(text, {name: read_value(value, "--at") for name, value in at.items()})
-    if question.wrt and question.forward.output.requires_grad:
-        _require_torchs(question)
+    bound = _question(text, {name: read_value(value, "--at") for name, value in at.items()})
+    if bound.wrt and bound.forward.output.requires_grad:
+        _require_torchs(bound)
 
 
 @pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if op.adjoints], ids=lambda op: op.name)
@@ -157,14 +157,14 @@ SHORTER = [
 @pytest.mark.parametrize(("text", "at"), SHORTER, ids=[text for text, _ in SHORTER])
 def test_a_tidied_gradient_is_shorter_and_has_the_same_numbers(text: str, at: dict[str, str]) -> None:
     """In torch, to the last bits."""
-    question = _question(text, at)
-    program = in_torch_form(question.program)
-    inputs = {symbol: question.shapes[symbol] for symbol in program.variables}
-    shapes = {**infer(program, inputs), SEED: question.shape}
-    wrt = [symbol for symbol in program.variables if str(symbol) in question.wrt]
+    bound = _question(text, at)
+    program = in_torch_form(bound.program)
+    inputs = {symbol: bound.shapes[symbol] for symbol in program.variables}
+    shapes = {**infer(program, inputs), SEED: bound.shape}
+    wrt = [symbol for symbol in program.variables if str(symbol) in bound.wrt]
     first = gradient(program, shapes, wrt, {program.output: SEED})
     second = tidied(first)
     assert len(second.program.lines) < len(first.program.lines)
-    v = np.random.default_rng(1).normal(size=question.shape)
-    for name, found in numbers_of(second, question, v).items():
-        torch.testing.assert_close(torch.tensor(found), torch.tensor(numbers_of(first, question, v)[name]))
+    v = np.random.default_rng(1).normal(size=bound.shape)
+    for name, found in numbers_of(second, bound, v).items():
+        torch.testing.assert_close(torch.tensor(found), torch.tensor(numbers_of(first, bound, v)[name]))

@@ -133,8 +133,8 @@ def by_gradcli(name: str, n: int) -> list[object]:
     values = {"x": at(n)}
     if name == "laplacian":
         values |= edges(n)._asdict()
-    question = getattr(Function(TEXTS[name]), "hessian" if name in HESSIANS else "jacobian")
-    found = question(values, sparse=True, wrt=["x"])
+    bound = getattr(Function(TEXTS[name]), "hessian" if name in HESSIANS else "jacobian")
+    found = bound(values, sparse=True, wrt=["x"])
     return [found.sparsity.entries, found.check.checked, found.check.proven, found.sparsity.products]
 
 
@@ -149,8 +149,8 @@ def by_asdex(name: str, n: int) -> list[object]:
 
     of = Tensors(pad, jnp.stack, jnp.concatenate, lambda x: jax.nn.softmax(x, 1), lambda y, i, d: y.at[i].add(d))
     x = at(n)
-    question = asdex.hessian if name in HESSIANS else asdex.jacobian
-    return [int(question(functions(of, n)[name], x)(x).nse)]
+    bound = asdex.hessian if name in HESSIANS else asdex.jacobian
+    return [int(bound(functions(of, n)[name], x)(x).nse)]
 
 
 def by_torch(name: str, n: int) -> list[object]:
@@ -167,8 +167,8 @@ def by_torch(name: str, n: int) -> list[object]:
         lambda x, dims: torch.nn.functional.pad(x, [1, 1] * dims), torch.stack, cat, lambda x: x.softmax(1), add_at
     )
     of_all = torch.autograd.functional
-    question = of_all.hessian if name in HESSIANS else of_all.jacobian
-    return [int(question(functions(of, n)[name], torch.as_tensor(at(n))).count_nonzero())]
+    bound = of_all.hessian if name in HESSIANS else of_all.jacobian
+    return [int(bound(functions(of, n)[name], torch.as_tensor(at(n))).count_nonzero())]
 
 
 def by_casadi(name: str, n: int) -> list[object]:

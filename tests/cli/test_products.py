@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from gradcli import Function
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 from tests.checks import check_of
 from tests.conftest import Command
 from tests.examples import examples

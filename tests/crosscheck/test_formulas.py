@@ -165,7 +165,7 @@ def test_a_formula_is_compared_at_each_entry_of_a_smooth_point() -> None:
 
     answers = []
     for derived_by in (derive, planted):
-        with mock.patch("gradcli.questions.question.derive_formulas", derived_by):
+        with mock.patch("gradcli.questions.bound_function.derive_formulas", derived_by):
             answers.append(Function("sum(x**2)").grad({"x": np.arange(300.0)}))
     right, wrong = answers
     assert (check_of(right).verdict, check_of(wrong).verdict) == ("agree", "disagree")

@@ -15,7 +15,7 @@ import torch
 import gradcli
 from gradcli import Function, results
 from gradcli.errors import GradcliError, InputError
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 from gradcli.registry import questions
 from tests.checks import check_of
 from tests.truths import TRUTHS, Truth

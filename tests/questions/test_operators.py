@@ -80,7 +80,7 @@ def test_the_main_job_stands_on_one_page() -> None:
     assert source.count("\n") <= 120
     for stage in (
         "read_whole",
-        "inquiry.question(",
+        "unbound.bind(",
         "operator.ask(",
         "derive(",
         "judge_numbers(",

@@ -24,7 +24,7 @@ from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as met, with_general
 from gradcli.questions import judging
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 
 ONLY = ""
 """Name of a claim or a value that was given without a variable: it is for the only variable."""
@@ -63,7 +63,7 @@ def variable_by_name(name: str, wrt: Sequence[str], flag: str, text: str = "") -
 
 
 def claims_of(
-    question: Question,
+    bound: BoundFunction,
     given: Mapping[str, object],
     has_v: bool,
     claim: Mapping[str, str | StatedFunction] | None,
@@ -75,38 +75,38 @@ def claims_of(
     """
     claims: dict[str, str | ClaimedFunction] = {}
     for name, one in (claim or {}).items():
-        if isinstance(one, str) and name == ONLY and (moved := differentials_in(one, question.wrt)):
+        if isinstance(one, str) and name == ONLY and (moved := differentials_in(one, bound.wrt)):
             claims |= dict.fromkeys(moved, one)
         elif isinstance(one, str):
-            fitting = _of_its_shape(question, one) if name == ONLY and len(question.wrt) > 1 else []
-            claims[variable_by_name(fitting[0] if len(fitting) == 1 else name, question.wrt, "claim", one)] = one
+            fitting = _of_its_shape(bound, one) if name == ONLY and len(bound.wrt) > 1 else []
+            claims[variable_by_name(fitting[0] if len(fitting) == 1 else name, bound.wrt, "claim", one)] = one
         else:
-            names = question.wrt if name == ONLY else (variable_by_name(name, question.wrt, "claim"),)
-            claims |= {variable: one.stated(given, variable, question.wrt) for variable in names}
-    expected = {variable_by_name(name, question.wrt, "expect"): value for name, value in (expect or {}).items()}
-    v = np.ones(question.shape) if has_v else None
+            names = bound.wrt if name == ONLY else (variable_by_name(name, bound.wrt, "claim"),)
+            claims |= {variable: one.stated(given, variable, bound.wrt) for variable in names}
+    expected = {variable_by_name(name, bound.wrt, "expect"): value for name, value in (expect or {}).items()}
+    v = np.ones(bound.shape) if has_v else None
     for name, stated in claims.items():
         if isinstance(stated, str):
-            read(subject_of(question, name, v), stated)
+            read(subject_of(bound, name, v), stated)
     for name, value in expected.items():
-        read_numbers(subject_of(question, name, v), value)
+        read_numbers(subject_of(bound, name, v), value)
     return claims, expected
 
 
-def _of_its_shape(question: Question, text: str) -> list[str]:
+def _of_its_shape(bound: BoundFunction, text: str) -> list[str]:
     """List the variables by which a claim has the shape of the gradient or the Jacobian."""
     found: list[str] = []
-    for name in question.wrt:
+    for name in bound.wrt:
         with suppress(GradcliError):
-            reading = read(subject_of(question, name, None), text)
+            reading = read(subject_of(bound, name, None), text)
             is_turned = reading.is_transposed or reading.is_by_denominators
             found += [name] * (reading.own == reading.shape and not is_turned)
     return found
 
 
-def subject_of(question: Question, name: str, v: Array | None, assumed: Assumed = MappingProxyType({})) -> Subject:
+def subject_of(bound: BoundFunction, name: str, v: Array | None, assumed: Assumed = MappingProxyType({})) -> Subject:
     """Return the subject of a claim of the derivative by one variable."""
-    return Subject.from_program(question.program, question.shapes, name, v, assumed)
+    return Subject.from_program(bound.program, bound.shapes, name, v, assumed)
 
 
 def judged_claims(
@@ -116,17 +116,17 @@ def judged_claims(
     tolerance: Tolerance,
     seed: int,
     assumed: Assumed,
-    general: Callable[[], Question],
+    general: Callable[[], BoundFunction],
 ) -> tuple[results.Claim, ...]:
     """Judge each claim and each of the numbers; where something is assumed, also without that."""
-    question, v = look.question, look.numbers.v
-    found = tuple(each_claim(question, v, claims, expected, tolerance, seed, assumed))
+    bound, v = look.bound, look.numbers.v
+    found = tuple(each_claim(bound, v, claims, expected, tolerance, seed, assumed))
     if not assumed:
         texts = {name: one for name, one in claims.items() if isinstance(one, str)}
         return tuple(_with_symmetry(look, one, texts.get(one.variable, ""), tolerance, seed) for one in found)
     if not found:
         return found
-    others = each_claim(look.of_another(general()).question, v, claims, expected, tolerance, seed)
+    others = each_claim(look.of_another(general()).bound, v, claims, expected, tolerance, seed)
     return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
 
 
@@ -134,16 +134,16 @@ def _with_symmetry(
     look: CheckedPoint, claim: results.Claim, text: str, tolerance: Tolerance, seed: int
 ) -> results.Claim:
     """Say of a refuted formula that it holds for symmetric matrices, if that is proved."""
-    question = look.question
-    squares = [str(s) for s in question.program.variables if len(x := question.shapes[s]) == 2 and x[0] == x[1] > 1]
-    is_of_text = question.recording is None and question.reread_at is None
+    bound = look.bound
+    squares = [str(s) for s in bound.program.variables if len(x := bound.shapes[s]) == 2 and x[0] == x[1] > 1]
+    is_of_text = bound.recording is None and bound.reread_at is None
     if claim.status != "refuted" or claim.text != text or not squares or not is_of_text:
         return claim
     for names in [[name] for name in squares] + [squares] * (len(squares) > 1):
         assumed = dict.fromkeys(names, STRUCTURES["symmetric"])
-        members = {name: one.member(question.arrays[name]) for name, one in assumed.items()}
+        members = {name: one.member(bound.arrays[name]) for name, one in assumed.items()}
         with suppress(GradcliError):
-            there = under(question.with_values(members), assumed)
+            there = under(bound.with_values(members), assumed)
             subject = subject_of(there, claim.variable, look.numbers.v, assumed)
             found = claimed(subject, text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
             if found.status == "proved":
@@ -154,7 +154,7 @@ def _with_symmetry(
 
 
 def each_claim(
-    question: Question,
+    bound: BoundFunction,
     v: Array | None,
     claims: Mapping[str, str | ClaimedFunction],
     expected: Mapping[str, Value],
@@ -166,12 +166,12 @@ def each_claim(
     """Prove or refute each claim, at all points or in a box, and compare each of the numbers."""
 
     def subject_at(name: str, at: Mapping[str, Array]) -> Subject | None:
-        there = question.with_values(at)
+        there = bound.with_values(at)
         return None if any(judging.boundaries(there)) else subject_of(there, name, v, assumed)
 
     for name, one in claims.items():
-        subject, box = subject_of(question, name, v, assumed), boxes.get(name)
-        anew = partial(subject_at, name) if question.is_of_point else None
-        yield claimed(subject, one, question.arrays, tolerance, seed=seed, dtype=question.dtype, anew=anew, box=box)
+        subject, box = subject_of(bound, name, v, assumed), boxes.get(name)
+        anew = partial(subject_at, name) if bound.is_of_point else None
+        yield claimed(subject, one, bound.arrays, tolerance, seed=seed, dtype=bound.dtype, anew=anew, box=box)
     for name, value in expected.items():
-        yield met(subject_of(question, name, v, assumed), value, question.arrays, tolerance)
+        yield met(subject_of(bound, name, v, assumed), value, bound.arrays, tolerance)

@@ -19,9 +19,9 @@ from gradcli.parts.claims.asked_claims import claims_of, each_claim
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction
 from gradcli.parts.claims.proof_boxes import ClaimBox, ProofBox
 from gradcli.progress import set_step
+from gradcli.questions.bound_function import BoundFunction, Dtype, FunctionWithValues
 from gradcli.questions.naming import Directions
 from gradcli.questions.parsed_text import Inputs, ParsedText
-from gradcli.questions.question import Dtype, Inquiry, Question
 from gradcli.reference.deadline import time_limit
 
 
@@ -31,12 +31,12 @@ class ClaimsInBox:
 
     Attributes:
         whose: The function as it was given.
-        inquiry: The function as it is asked about.
+        unbound: The function as it is asked about.
         at: The values of the variables that stay.
     """
 
     whose: ParsedText
-    inquiry: Inquiry
+    unbound: FunctionWithValues
     at: Inputs | None
     box: Mapping[str, str]
     along: Directions
@@ -58,12 +58,12 @@ class ClaimsInBox:
             from gradcli.parts.everywhere import checked_in_box
 
             if not self.claim:
-                return checked_in_box(self.inquiry, self.box, self.prove, self.rtol, tuple(self.allow), self.along)
+                return checked_in_box(self.unbound, self.box, self.prove, self.rtol, tuple(self.allow), self.along)
             self._require_sensible()
             found = self._claims()
             if self.prove is None:
                 return found
-            proofs = checked_in_box(self.inquiry, self.box, self.prove, self.rtol, ())
+            proofs = checked_in_box(self.unbound, self.box, self.prove, self.rtol, ())
             return replace(proofs, claims=found.claims, allowed=found.allowed)
         raise UsageError("nothing here proves statements")
 
@@ -84,31 +84,31 @@ class ClaimsInBox:
 
     def _claims(self) -> results.BoxChecking:
         """Prove or refute the claims."""
-        start, ranges = self.inquiry.within(self.box)
-        at_low = start.question()
+        start, ranges = self.unbound.within(self.box)
+        at_low = start.bind()
         sides = _sides(at_low, ranges)
-        question = at_low.with_values({name: _inside(sides, name, at_low.dtype) for name in ranges})
-        tolerance = TOLERANCE[question.dtype]
+        bound = at_low.with_values({name: _inside(sides, name, at_low.dtype) for name in ranges})
+        tolerance = TOLERANCE[bound.dtype]
         tolerance = tolerance if self.rtol is None else replace(tolerance, rtol=self.rtol, is_strict=True)
-        v = None if self.v is None else question.weights(question.cotangent(self.v, None))
-        given = self.whose._argument_values(self.at, question)
-        claims, _ = claims_of(question, given, v is not None, self.claim, {})
+        v = None if self.v is None else bound.weights(bound.cotangent(self.v, None))
+        given = self.whose._argument_values(self.at, bound)
+        claims, _ = claims_of(bound, given, v is not None, self.claim, {})
         with time_limit():
             set_step("proving")
             boxes = {
-                name: ClaimBox(sides, question.dtype, partial(self._suspects, question, name, one, ranges))
+                name: ClaimBox(sides, bound.dtype, partial(self._suspects, bound, name, one, ranges))
                 for name, one in claims.items()
             }
-            found = tuple(each_claim(question, v, claims, {}, tolerance, self.seed, boxes=boxes))
-            notes = _notes(self.inquiry, ranges) if any(one.status == "proved" for one in found) else ()
+            found = tuple(each_claim(bound, v, claims, {}, tolerance, self.seed, boxes=boxes))
+            notes = _notes(self.unbound, ranges) if any(one.status == "proved" for one in found) else ()
         return results.BoxChecking(
             command="check",
-            expression=question.program.expression,
-            dtype=question.dtype,
-            inputs={name: array for name, array in question.arrays.items() if name not in ranges},
-            ranges={name: ranges[name] for name in question.program.names if name in ranges},
-            wrt=question.wrt,
-            output=question.program.output_name,
+            expression=bound.program.expression,
+            dtype=bound.dtype,
+            inputs={name: array for name, array in bound.arrays.items() if name not in ranges},
+            ranges={name: ranges[name] for name in bound.program.names if name in ranges},
+            wrt=bound.wrt,
+            output=bound.program.output_name,
             boxes=0,
             proofs=(),
             regions=(),
@@ -116,21 +116,21 @@ class ClaimsInBox:
             claims=found,
             allowed=tuple(self.allow),
             notes=notes,
-            warnings=question.program.warnings,
+            warnings=bound.program.warnings,
         )
 
     def _suspects(
-        self, question: Question, variable: str, claim: str | ClaimedFunction, ranges: Mapping[str, str]
+        self, bound: BoundFunction, variable: str, claim: str | ClaimedFunction, ranges: Mapping[str, str]
     ) -> Sequence[Mapping[str, Array]]:
         """Find points at which bounds say that a formula of one number is not the derivative."""
-        is_of_number = not question.shape and not question.arrays[variable].shape and variable in ranges
+        is_of_number = not bound.shape and not bound.arrays[variable].shape and variable in ranges
         if not (isinstance(claim, str) and is_of_number):
             return []
         if is_listed("everywhere"):
             from gradcli.parts.everywhere import failing_points
 
-            slope = f"d{question.program.output_name}/d{variable}"
-            return failing_points(self.inquiry, ranges, [f"{slope} >= ({claim})", f"{slope} <= ({claim})"])
+            slope = f"d{bound.program.output_name}/d{variable}"
+            return failing_points(self.unbound, ranges, [f"{slope} >= ({claim})", f"{slope} <= ({claim})"])
         return []
 
 
@@ -146,23 +146,23 @@ def _require_of_claims(allowed: str) -> None:
         raise InputError(message, hint=hint or f"write {option('allow', results.NO_COUNTEREXAMPLE)}")
 
 
-def _notes(inquiry: Inquiry, ranges: Mapping[str, str]) -> tuple[str, ...]:
+def _notes(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> tuple[str, ...]:
     """Say where in a box there may be no derivative to claim, besides kinks."""
     if is_listed("everywhere"):
         from gradcli.parts.everywhere import not_everywhere_in
 
-        words = not_everywhere_in(inquiry, ranges)
+        words = not_everywhere_in(unbound, ranges)
         return (f"{words}: claims are of the points with a derivative",) if words else ()
     return ()
 
 
-def _sides(question: Question, ranges: Mapping[str, str]) -> ProofBox:
+def _sides(bound: BoundFunction, ranges: Mapping[str, str]) -> ProofBox:
     """Read the ends of the variables that move; the others have one value."""
-    low = {name: array.astype(np.float64) for name, array in question.arrays.items()}
+    low = {name: array.astype(np.float64) for name, array in bound.arrays.items()}
     high = dict(low)
     for name, text in ranges.items():
         low[name], high[name] = (
-            np.asarray(end, np.float64) for end in question.bounds(name, read_range(text, f"--in {name}"))
+            np.asarray(end, np.float64) for end in bound.bounds(name, read_range(text, f"--in {name}"))
         )
     return ProofBox(low, high)
 

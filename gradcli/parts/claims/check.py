@@ -31,8 +31,8 @@ from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.progress import collector_paused
 from gradcli.questions import judging
+from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
 from gradcli.questions.parsed_text import DeviceOptions, Directions, Inputs, ParsedText
-from gradcli.questions.question import Inquiry, Question
 from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
 
@@ -121,8 +121,8 @@ def check(
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
     function = typed._assuming(assume, at)
     claim = with_statements(claim or {}, self.variables)
-    inquiry = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
-    has_values = bool(inquiry.at or inquiry.snippet.values or box or expect)
+    unbound = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
+    has_values = bool(unbound.at or unbound.snippet.values or box or expect)
     if shape and has_values:
         raise UsageError(f"{option('shape')} is for a check without values", hint="leave it out: values have shapes")
     asked = Asked(
@@ -132,9 +132,9 @@ def check(
     if claim and not has_values:
         from gradcli.parts.claims.open_claims import at_likely_shapes
 
-        return at_likely_shapes(inquiry, shape or {}, claim, assume or {}, seed, asked.answer)
-    inquiry, ranges = inquiry.within(box or {})
-    return asked.answer(inquiry, ranges, claim)
+        return at_likely_shapes(unbound, shape or {}, claim, assume or {}, seed, asked.answer)
+    unbound, ranges = unbound.within(box or {})
+    return asked.answer(unbound, ranges, claim)
 
 
 def _require_of_boxes(of_points: Sequence[str]) -> None:
@@ -180,32 +180,32 @@ class Asked:
     options: DeviceOptions
 
     def answer(
-        self, inquiry: Inquiry, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
+        self, unbound: FunctionWithValues, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
     ) -> results.Checking:
-        """Answer at the point of an inquiry; `ranges` are those of random points, None where nobody gave the values."""
+        """Answer at the point of a function; `ranges` are those of random points, None where nobody gave the values."""
         is_open, ranges = ranges is None, ranges or {}
-        question, drawn = inquiry.question(), None if is_open else {*ranges}
+        bound, drawn = unbound.bind(), None if is_open else {*ranges}
 
-        def ask() -> Inquiry:
+        def ask() -> FunctionWithValues:
             """Ask of the function without what is assumed, at the same point."""
             plain = self.whose._asked(self.at, **self.options)
-            return replace(plain, at=inquiry.at) if is_open else plain
+            return replace(plain, at=unbound.at) if is_open else plain
 
-        assumed, question, general = _assumed(self.function, question, self.assume, drawn, ask)
-        cotangent, has_v = _cotangent(question, self.v), self.v is not None
-        given = self.whose._argument_values(self.at, question)
-        claims, expected = claims_of(question, given, has_v, claim, self.expect)
-        tolerance = replace(TOLERANCE[question.dtype], **self.tolerances, is_strict=bool(self.tolerances))
-        asked = _with_numbers_of(self.numbers_of, question, self.at, self.assume, **self.options)
-        look = partial(_look, question, asked, cotangent, tolerance)
+        assumed, bound, general = _assumed(self.function, bound, self.assume, drawn, ask)
+        cotangent, has_v = _cotangent(bound, self.v), self.v is not None
+        given = self.whose._argument_values(self.at, bound)
+        claims, expected = claims_of(bound, given, has_v, claim, self.expect)
+        tolerance = replace(TOLERANCE[bound.dtype], **self.tolerances, is_strict=bool(self.tolerances))
+        asked = _with_numbers_of(self.numbers_of, bound, self.at, self.assume, **self.options)
+        look = partial(_look, bound, asked, cotangent, tolerance)
         failing_at = partial(_failing, self.allow, self.strict)
         draw = None if self.random is None else results.Sampling(self.random, self.seed, ranges, {}, {})
-        worst, sampling, failing = _worst(look, failing_at, question, draw, assumed, has_v=has_v)
+        worst, sampling, failing = _worst(look, failing_at, bound, draw, assumed, has_v=has_v)
         shared, found = _readings(worst, tolerance, assumed, has_differences=self.differences)
         failing |= failing_at(worst.judgement, found)
-        found = _with_better_form(found, inquiry, worst, tolerance, {} if sampling is None else ranges, assumed)
+        found = _with_better_form(found, unbound, worst, tolerance, {} if sampling is None else ranges, assumed)
         claimed_ones = judged_claims(worst, claims, expected, tolerance, self.seed, assumed, general)
-        elsewhere, tried = ((), ()) if (live := question.recording) is None else live.trials_told(found.verdict)
+        elsewhere, tried = ((), ()) if (live := bound.recording) is None else live.trials_told(found.verdict)
         is_right = not failing and not elsewhere and all(one.passes(self.allow) for one in claimed_ones)
         answer = results.Checking(
             command="check",
@@ -220,28 +220,28 @@ class Asked:
             check=found,
             **shared,
         )
-        own = worst.question if asked is question else asked
-        return with_modes(answer, worst.question, own, self.modes, tolerance, failing_at)
+        own = worst.bound if asked is bound else asked
+        return with_modes(answer, worst.bound, own, self.modes, tolerance, failing_at)
 
 
 def _assumed(
     function: ParsedText,
-    question: Question,
+    bound: BoundFunction,
     assume: Mapping[str, str] | None,
     drawn: Collection[str] | None,
-    ask: Callable[[], Inquiry],
+    ask: Callable[[], FunctionWithValues],
 ) -> Assumption:
     """Read what is assumed, if anything is; None for values that are all drawn, `ask` asks without it."""
     if not assume:
-        return Assumption({}, question, lambda: question)
-    drawn = question.arrays if drawn is None else drawn
-    return assumption_of(function, question, assume, drawn, lambda: ask().question())
+        return Assumption({}, bound, lambda: bound)
+    drawn = bound.arrays if drawn is None else drawn
+    return assumption_of(function, bound, assume, drawn, lambda: ask().bind())
 
 
 def _worst(
     look: Callable[[Mapping[str, Array]], CheckedPoint],
     failing_at: Callable[[Judgement, results.Check], set[results.Verdict]],
-    question: Question,
+    bound: BoundFunction,
     asked: results.Sampling | None,
     assumed: Assumed,
     *,
@@ -250,28 +250,28 @@ def _worst(
     """Look at the point of a question, or find the worst of random ones, with the verdicts that do not pass at them."""
     if asked is None:
         return look({}), None, set()
-    rows = 1 if has_v else math.prod(question.shape)
-    return worst_of(look, failing_at, random_points(question, asked, rows, assumed), asked)
+    rows = 1 if has_v else math.prod(bound.shape)
+    return worst_of(look, failing_at, random_points(bound, asked, rows, assumed), asked)
 
 
 def _with_numbers_of(
     other: ParsedText | None,
-    question: Question,
+    bound: BoundFunction,
     at: Inputs | None,
     assume: Mapping[str, str] | None,
     **options: Unpack[DeviceOptions],
-) -> Question:
+) -> BoundFunction:
     """Return the question of the function whose numbers are judged, if that is another one."""
     if other is None:
-        return question
-    return _of_another(other._assuming(assume, at)._asked(at, **options).question(), question)
+        return bound
+    return _of_another(other._assuming(assume, at)._asked(at, **options).bind(), bound)
 
 
-def _cotangent(question: Question, v: Value | None) -> Array | Program | None:
+def _cotangent(bound: BoundFunction, v: Value | None) -> Array | Program | None:
     """Read the gradient vector; without one, there must be room for the Jacobian."""
     if v is None:
-        question.require_room(ROWS_OR_FEWER)
-    return None if v is None else question.cotangent(v, None)
+        bound.require_room(ROWS_OR_FEWER)
+    return None if v is None else bound.cotangent(v, None)
 
 
 def _require_sensible(
@@ -317,29 +317,29 @@ def _require_sensible(
         raise InputError(f"{option('random', f'{points:,}')} is not between 1 and {MAX_POINTS:,} points")
 
 
-def _comparable(inquiry: Inquiry, *, has_claim: bool, has_v: bool) -> Inquiry:
-    """Return an inquiry, unless it is an equation without a claim: that is 1 or 0, and there is nothing to compare.
+def _comparable(unbound: FunctionWithValues, *, has_claim: bool, has_v: bool) -> FunctionWithValues:
+    """Return a function, unless it is an equation without a claim: that is 1 or 0, and there is nothing to compare.
 
     Raises:
         InputError: The value of the text is an equation, `x**2 == 2*x`.
     """
-    program = inquiry.snippet.program
+    program = unbound.snippet.program
     lines = {line.symbol: line for line in program.lines}
     value = lines.get(program.output)
     if value is None or not (value.call.op.is_branch and value.call.operands[1:] == (1, 0)):
-        return inquiry
-    if has_claim or inquiry.recording is not None or not _is_equation(value.call.operands[0], lines):
-        return inquiry
+        return unbound
+    if has_claim or unbound.recording is not None or not _is_equation(value.call.operands[0], lines):
+        return unbound
     left, _, right = (part.strip() for part in program.text.partition("=="))
     hint = f"give the function alone, and its derivative by {option('claim', 'FORMULA')}"
     with suppress(GradcliError):
         snippet = read_whole(left)
-        alone = replace(inquiry, expression=snippet.read_as or left, snippet=snippet)
+        alone = replace(unbound, expression=snippet.read_as or left, snippet=snippet)
         from gradcli.questions.likely_shapes import at_random_values
 
-        question = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).question()
-        named = f"{question.wrt[0]}=" if len(question.wrt) > 1 else ""
-        claims_of(question, {}, has_v, {named[:-1]: right}, {})
+        bound = (alone if alone.at or alone.snippet.values else at_random_values(alone, 0)).bind()
+        named = f"{bound.wrt[0]}=" if len(bound.wrt) > 1 else ""
+        claims_of(bound, {}, has_v, {named[:-1]: right}, {})
         if "==" not in right:
             derivative = option("claim", f'"{named}{right}"')
             hint = f'give the function alone, "{left}", and its derivative by {derivative}'
@@ -357,7 +357,7 @@ def _is_equation(atom: Atom, lines: Mapping[Atom, Line]) -> bool:
 
 def _with_better_form(
     check: results.Check,
-    inquiry: Inquiry,
+    unbound: FunctionWithValues,
     worst: CheckedPoint,
     tolerance: Tolerance,
     ranges: Mapping[str, str],
@@ -366,11 +366,15 @@ def _with_better_form(
     """Add to a check of random points the form that loses the fewest digits; a form is of no members alone."""
     if assumed:
         return replace(check, rewrite=None)
-    return _mended_everywhere(inquiry, ranges, worst, check, tolerance) if ranges else check
+    return _mended_everywhere(unbound, ranges, worst, check, tolerance) if ranges else check
 
 
 def _mended_everywhere(
-    inquiry: Inquiry, ranges: Mapping[str, str], worst: CheckedPoint, check: results.Check, tolerance: Tolerance
+    unbound: FunctionWithValues,
+    ranges: Mapping[str, str],
+    worst: CheckedPoint,
+    check: results.Check,
+    tolerance: Tolerance,
 ) -> results.Check:
     """Add to a check the form that loses the fewest digits over the box, if it helps at the worst point."""
     if check.verdict not in MENDED:
@@ -378,46 +382,46 @@ def _mended_everywhere(
     if is_listed("improve"):
         from gradcli.parts.improve import improved
 
-        found = improved(inquiry, ranges)
+        found = improved(unbound, ranges)
         better = found.outcome == "better"
-        form = judging.judged_form(worst.question, found.form, worst.numbers.v, None, tolerance) if better else None
+        form = judging.judged_form(worst.bound, found.form, worst.numbers.v, None, tolerance) if better else None
         if form is not None and results.SEVERITY.index(form.verdict) < results.SEVERITY.index(check.verdict):
             return replace(check, rewrite=results.Rewrite(found.form, "; ".join(found.reasons), form.verdict))
     return check
 
 
-def _of_another(other: Question, question: Question) -> Question:
+def _of_another(other: BoundFunction, bound: BoundFunction) -> BoundFunction:
     """Return the question of the function whose numbers are judged.
 
     Raises:
         ShapeError: Its value has another shape than that of the function whose derivative it is to have.
     """
-    if other.shape != question.shape:
+    if other.shape != bound.shape:
         raise ShapeError(
             f"the function gives a tensor of shape {show(other.shape)}, and the one that its backward is of, "
-            f"one of shape {show(question.shape)}"
+            f"one of shape {show(bound.shape)}"
         )
     return other
 
 
 def _look(
-    first: Question,
-    first_asked: Question,
+    first: BoundFunction,
+    first_asked: BoundFunction,
     cotangent: Array | Program | None,
     tolerance: Tolerance,
     drawn: Mapping[str, Array],
 ) -> CheckedPoint:
     """Ask torch, of this function or of another with its variables, and the judge at one point."""
-    question = first.with_values(drawn)
-    asked = question if first_asked is first else first_asked.with_values(drawn)
+    bound = first.with_values(drawn)
+    asked = bound if first_asked is first else first_asked.with_values(drawn)
     if cotangent is None:
-        numbers = Numbers(question.dtype, question.value, {"jacobian": results.by_name(asked.jacobian)})
+        numbers = Numbers(bound.dtype, bound.value, {"jacobian": results.by_name(asked.jacobian)})
     else:
-        v = question.weights(cotangent)
-        numbers = Numbers(question.dtype, question.value, {"vjp": results.by_name(asked.product(v))}, v)
-    derived = (first if first.program is question.program else question).derived
-    found = judging.compare_numbers(question, numbers, tolerance, blames=False)  # the worst alone is explained
-    return CheckedPoint(question, derived, numbers, found)
+        v = bound.weights(cotangent)
+        numbers = Numbers(bound.dtype, bound.value, {"vjp": results.by_name(asked.product(v))}, v)
+    derived = (first if first.program is bound.program else bound).derived
+    found = judging.compare_numbers(bound, numbers, tolerance, blames=False)  # the worst alone is explained
+    return CheckedPoint(bound, derived, numbers, found)
 
 
 def _failing(
@@ -433,18 +437,18 @@ def _readings(
     look: CheckedPoint, tolerance: Tolerance, assumed: Assumed, *, has_differences: bool
 ) -> tuple[dict[str, Any], results.Check]:
     """Collect the formulas and all opinions on each entry; and the check with their findings and notes."""
-    question, v = look.question, look.numbers.v
-    judgement = judging.with_advice(question, judging.with_blame(question, look.judgement), v, None, tolerance)
-    confirmed, check = judging.confirm_formulas(question, look.numbers, judgement, look.derived)
+    bound, v = look.bound, look.numbers.v
+    judgement = judging.with_advice(bound, judging.with_blame(bound, look.judgement), v, None, tolerance)
+    confirmed, check = judging.confirm_formulas(bound, look.numbers, judgement, look.derived)
     assert check is not None, "what was judged has a check"  # noqa: S101
-    confirmed = shortened(confirmed, question.program, assumed) if assumed else confirmed
+    confirmed = shortened(confirmed, bound.program, assumed) if assumed else confirmed
     entries = formulas.worst_first(judgement.entries)
-    differences, note = _differences(question, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
+    differences, note = _differences(bound, entries[: formulas.MAX_OPINIONS], v) if has_differences else ({}, "")
     with collector_paused():
-        shown = formulas.opinions(entries, confirmed.values, differences, question.dtype)
+        shown = formulas.opinions(entries, confirmed.values, differences, bound.dtype)
     given = look.numbers.derivatives
-    jacobian = {} if question.jacobian_omitted else given.get("jacobian", {})
-    named = question.program.output_name, question.wrt
+    jacobian = {} if bound.jacobian_omitted else given.get("jacobian", {})
+    named = bound.program.output_name, bound.wrt
     products = results.quantities_of("vjp", *named, given.get("vjp", {}))
     blocks = results.quantities_of("jacobian", *named, jacobian, confirmed.shown, confirmed.omitted)
     found = {
@@ -452,17 +456,17 @@ def _readings(
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,
-        "value": question.value,
+        "value": bound.value,
         "assumed": {name: one.name for name, one in assumed.items()},
-        "jacobian_omitted": question.jacobian_omitted if v is None else "",
-        **question.common,
-        "device": question.device,
+        "jacobian_omitted": bound.jacobian_omitted if v is None else "",
+        **bound.common,
+        "device": bound.device,
     }
     return found, replace(check, notes=(*check.notes, note)) if note else check
 
 
 def _differences(
-    question: Question, entries: Sequence[results.Entry], v: Array | None
+    bound: BoundFunction, entries: Sequence[results.Entry], v: Array | None
 ) -> tuple[formulas.DifferenceQuotients, str]:
     """Compute the difference quotients of these entries; with a remark if there was no time for all."""
     from gradcli.autodiff.batched import PRODUCT, difference
@@ -471,9 +475,9 @@ def _differences(
     with time_limit():
         for n, entry in enumerate(entries):
             if entry.variable is not None and entry.column is not None:
-                row = PRODUCT if entry.row is None else flat(entry.row, question.shape)
-                place = entry.variable, flat(entry.column, question.arrays[entry.variable].shape), row
-                quotient = difference(question.program, question.arrays, place, v, question.shape)
+                row = PRODUCT if entry.row is None else flat(entry.row, bound.shape)
+                place = entry.variable, flat(entry.column, bound.arrays[entry.variable].shape), row
+                quotient = difference(bound.program, bound.arrays, place, v, bound.shape)
                 found |= {entry: quotient} if quotient else {}
             if is_over_time():
                 return found, f"there was time for {n + 1:,} of {len(entries):,} finite differences"

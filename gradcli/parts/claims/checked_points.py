@@ -16,7 +16,7 @@ from gradcli.language.inputs import read_range
 from gradcli.option_words import option
 from gradcli.parts.claims.structures import Assumed
 from gradcli.progress import each_with_time, tracked
-from gradcli.questions.question import Question, rounded
+from gradcli.questions.bound_function import BoundFunction, rounded
 from gradcli.reference.deadline import is_over_time
 from gradcli.results import Array
 
@@ -28,7 +28,7 @@ MAX_POINT_ENTRIES = 1_024_000
 class CheckedPoint:
     """Torch's numbers, the formulas and the judgement at one point, where a function may have lines of its own."""
 
-    question: Question
+    bound: BoundFunction
     derived: formulas.Derived
     numbers: Numbers
     judgement: Judgement
@@ -43,27 +43,27 @@ class CheckedPoint:
         """Add findings and remarks to the judgement."""
         return replace(self, judgement=self.judgement.joined(findings, notes, **how))
 
-    def of_another(self, question: Question) -> CheckedPoint:
+    def of_another(self, bound: BoundFunction) -> CheckedPoint:
         """Return the same point of another function of the same variables."""
-        return replace(self, question=question.with_values(self.question.arrays))
+        return replace(self, bound=bound.with_values(self.bound.arrays))
 
 
 def random_points(
-    question: Question, asked: results.Sampling, rows: int, assumed: Assumed
+    bound: BoundFunction, asked: results.Sampling, rows: int, assumed: Assumed
 ) -> Iterator[dict[str, Array]]:
     """Draw the inputs of each random point, uniformly in the boxes; the other variables stay.
 
     Where a structure is assumed, a member is made of them.
     """
     points = asked.points
-    per_point = rows * sum(question.arrays[name].size for name in question.wrt)
+    per_point = rows * sum(bound.arrays[name].size for name in bound.wrt)
     most = max(1, MAX_POINT_ENTRIES // max(1, min(per_point, MAX_POINT_ENTRIES)))
     if points > most:
         message = f"{points:,} points of {per_point:,} entries each are more than {MAX_POINT_ENTRIES:,} entries"
         instead = f"{option('v')} for a single row, or {option('wrt')} for fewer variables"
         hint = f"use {option('random', str(most))}, or {instead}"
         raise TooLargeError(message, hint=hint)
-    boxes = {name: question.bounds(name, read_range(text, f"--in {name}")) for name, text in asked.boxes.items()}
+    boxes = {name: bound.bounds(name, read_range(text, f"--in {name}")) for name, text in asked.boxes.items()}
     generator = np.random.default_rng(asked.seed)
 
     def between(low: Array, high: Array) -> Array:
@@ -72,14 +72,14 @@ def random_points(
 
     def drawn(name: str, low: Array, high: Array) -> Array:
         found = between(low, high)
-        return rounded(assumed[name].member(found) if name in assumed else found, question.dtype)
+        return rounded(assumed[name].member(found) if name in assumed else found, bound.dtype)
 
     return ({name: drawn(name, *box) for name, box in boxes.items()} for _ in range(points))
 
 
 def contradicted(look: CheckedPoint) -> CheckedPoint:
     """Add a finding for each formula that the reference contradicts."""
-    found = formulas.contradicted(look.question.point, look.derived, look.judgement.evidence)
+    found = formulas.contradicted(look.bound.point, look.derived, look.judgement.evidence)
     return look.joined(formulas.refutations(look.judgement.check, found, look.derived))
 
 
@@ -116,4 +116,4 @@ def worst_of(
     if not is_whole:
         worst = worst.joined(notes=[note] if note else [], is_sample=True)
     verdicts = {verdict: count for verdict, count in counts.items() if count}
-    return worst, replace(asked, points=sum(verdicts.values()), verdicts=verdicts, worst=worst.question.arrays), failing
+    return worst, replace(asked, points=sum(verdicts.values()), verdicts=verdicts, worst=worst.bound.arrays), failing

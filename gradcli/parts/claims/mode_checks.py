@@ -20,7 +20,7 @@ from gradcli.errors import GradcliError, listed_names
 from gradcli.option_words import Words
 from gradcli.progress import each_with_time
 from gradcli.questions import derivative_modes, judging
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 
 RESIDUES = 2**6
 """Roundings of the largest number of a kind that may be left of terms that cancel."""
@@ -46,8 +46,8 @@ class AskedModes:
 
 def with_modes(
     answer: results.Checking,
-    question: Question,
-    own: Question,
+    bound: BoundFunction,
+    own: BoundFunction,
     asked: AskedModes,
     tolerance: Tolerance,
     failing: Failing,
@@ -56,7 +56,7 @@ def with_modes(
 
     Args:
         answer: The answer.
-        question: The function at its point.
+        bound: The function at its point.
         own: The function whose numbers are taken: the same, unless they are meant to be another one's derivatives.
         asked: The modes.
         tolerance: How far a number may be from the truth.
@@ -64,9 +64,9 @@ def with_modes(
     """
     if asked == AskedModes() and not (own.recording is not None and own.recording.has_jvp):
         return answer
-    if own is not question and answer.sampling is not None:
-        own = own.with_values(question.arrays)
-    modes = tuple(_checks(asked, _Judge(question, own, tolerance, failing)))
+    if own is not bound and answer.sampling is not None:
+        own = own.with_values(bound.arrays)
+    modes = tuple(_checks(asked, _Judge(bound, own, tolerance, failing)))
     found = {*answer.failing, *(verdict for mode in modes for verdict in mode.failing)}
     is_whole = all(mode.check.is_whole for mode in modes)
     is_right = not any(mode.failing or mode.faults for mode in modes)
@@ -88,42 +88,42 @@ def _checks(asked: AskedModes, judge: _Judge) -> Iterator[results.ModeCheck]:
         yield judge.checked("batched", _batched)
 
 
-def _forward_mode(own: Question, question: Question) -> Iterator[derivative_modes.Asked]:
+def _forward_mode(own: BoundFunction, bound: BoundFunction) -> Iterator[derivative_modes.Asked]:
     count, names = sum(own.arrays[name].size for name in own.wrt), listed_names(own.wrt)
     sample = f"along one random direction u, as J takes a run for each of {count:,} elements of {names}"
     found = derivative_modes.forward_numbers(own)
     for numbers in found:
-        yield question, numbers, "" if numbers.is_of_rows or len(found) > 1 else sample
+        yield bound, numbers, "" if numbers.is_of_rows or len(found) > 1 else sample
 
 
-def _batched(own: Question, question: Question) -> Iterator[derivative_modes.Asked]:
+def _batched(own: BoundFunction, bound: BoundFunction) -> Iterator[derivative_modes.Asked]:
     for numbers, sample in derivative_modes.batched(own):
-        yield question, numbers, sample
+        yield bound, numbers, sample
 
 
 @dataclass(frozen=True)
 class _Judge:
     """Judge of the numbers of one function, as derivatives of another one or of the same."""
 
-    question: Question
-    own: Question
+    bound: BoundFunction
+    own: BoundFunction
     tolerance: Tolerance
     failing: Failing
 
     def checked(
         self,
         name: results.Mode,
-        ask: Callable[[Question, Question], Iterator[derivative_modes.Asked]],
+        ask: Callable[[BoundFunction, BoundFunction], Iterator[derivative_modes.Asked]],
         *,
         is_asked: bool = True,
     ) -> results.ModeCheck:
         """Check the numbers of one mode; each of them has its question, and says how it is a sample."""
-        question, recording = self.question, self.question.recording
-        found: list[tuple[Question, Judgement, results.Check]] = []
+        bound, recording = self.bound, self.bound.recording
+        found: list[tuple[BoundFunction, Judgement, results.Check]] = []
         refusal = ""
         with each_with_time():
             try:
-                for asked, numbers, sample in ask(self.own, question):
+                for asked, numbers, sample in ask(self.own, bound):
                     judgement = _without_residues(judging.compare_numbers(asked, numbers, self.tolerance), numbers)
                     check = judgement.check
                     if sample:
@@ -132,8 +132,8 @@ class _Judge:
             except GradcliError as error:
                 refusal = Words(error.text.message)
         if refusal:
-            check = results.Check("unchecked", question.jacobian_entries, 0, None, notes=(refusal,), sampled=True)
-            found.append((question, Judgement(check, (), None, ()), check))
+            check = results.Check("unchecked", bound.jacobian_entries, 0, None, notes=(refusal,), sampled=True)
+            found.append((bound, Judgement(check, (), None, ()), check))
         check = joined([one for _, _, one in found])
         failing = {verdict for _, one, own in found for verdict in self.failing(one, own)}
         if refusal and not is_asked:
@@ -170,6 +170,6 @@ def _without_residues(judgement: Judgement, numbers: Numbers) -> Judgement:
     return judgement.changed(without)
 
 
-def _opinions(question: Question, judgement: Judgement) -> tuple[results.Entry, ...]:
+def _opinions(bound: BoundFunction, judgement: Judgement) -> tuple[results.Entry, ...]:
     entries = formulas.worst_first(judgement.entries)
-    return formulas.opinions(entries, None, {}, question.dtype)
+    return formulas.opinions(entries, None, {}, bound.dtype)

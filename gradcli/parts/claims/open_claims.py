@@ -22,9 +22,9 @@ from gradcli.parts.claims.claim_readings import StatedFunction, parse
 from gradcli.parts.claims.equations import differentials_in, variable_of
 from gradcli.parts.claims.structures import named_variables, structures_of
 from gradcli.parts.claims.subject import Subject, V
+from gradcli.questions.bound_function import FunctionWithValues
 from gradcli.questions.likely_shapes import at_random_values, likely_shapes
 from gradcli.questions.naming import chosen_variables
-from gradcli.questions.question import Inquiry
 from gradcli.results import Checking
 
 MOST_READINGS = 4
@@ -85,16 +85,16 @@ class OpenReading:
 
 
 class AnswerAtValues(Protocol):
-    """Answers at the point of an inquiry."""
+    """Answers at the point of an unbound."""
 
     def __call__(
-        self, inquiry: Inquiry, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
+        self, unbound: FunctionWithValues, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
     ) -> Checking:
         """Answer; `ranges` is None where nobody gave the values."""
 
 
 def at_likely_shapes(
-    inquiry: Inquiry,
+    unbound: FunctionWithValues,
     shape: Mapping[str, GivenShape],
     claim: Mapping[str, str | StatedFunction],
     assume: Mapping[str, str],
@@ -104,7 +104,7 @@ def at_likely_shapes(
     """Answer at random values, for the likely shapes.
 
     Args:
-        inquiry: The function, without values.
+        unbound: The function, without values.
         shape: Shapes that are given.
         claim: The claims by variable; the empty name stands for the one that is found by the shape.
         assume: Structures by variable.
@@ -114,14 +114,14 @@ def at_likely_shapes(
     Raises:
         GradcliError: No shapes fit, or the likeliest reading cannot be answered.
     """
-    names = inquiry.snippet.program.names
+    names = unbound.snippet.program.names
     assumed = named_variables(structures_of(assume), names)
-    found = open_readings(inquiry, shape, claim, [name for name, one in assumed.items() if one.is_of_matrices])
-    return answer_open(found, lambda one: answer(at_random_values(inquiry, seed, one.found), None, one.claims))
+    found = open_readings(unbound, shape, claim, [name for name, one in assumed.items() if one.is_of_matrices])
+    return answer_open(found, lambda one: answer(at_random_values(unbound, seed, one.found), None, one.claims))
 
 
 def open_readings(
-    inquiry: Inquiry,
+    unbound: FunctionWithValues,
     shape: Mapping[str, GivenShape],
     claim: Mapping[str, str | StatedFunction],
     square: Collection[str] = (),
@@ -133,7 +133,7 @@ def open_readings(
     Raises:
         GradcliError: A shape is malformed, or there is no reading of the function alone.
     """
-    wrt = chosen_variables(inquiry.snippet, inquiry.wrt)
+    wrt = chosen_variables(unbound.snippet, unbound.wrt)
     named = dict(claim)
     unnamed = named.pop("", None)
     if isinstance(unnamed, str) and (variable := variable_of(unnamed) if "/" in unnamed and "=" in unnamed else ""):
@@ -145,11 +145,11 @@ def open_readings(
         claims = named if unnamed is None else {**named, variable: unnamed}
         constraints = [OpenClaim(name, text) for name, text in claims.items() if isinstance(text, str) and name in wrt]
         with suppress(GradcliError):
-            few = _few(likely_shapes(inquiry, shape, constraints, _cost_of_several, square))
+            few = _few(likely_shapes(unbound, shape, constraints, _cost_of_several, square))
             found += (OpenReading(one, claims) for one in few)
     found.sort(key=lambda one: one.found.cost)
     likely = [one for one in found if one.found.cost <= found[0].found.cost + MOST_UNLIKELY]
-    return likely[:MOST_READINGS] or [OpenReading(next(likely_shapes(inquiry, shape, square=square)), claim)]
+    return likely[:MOST_READINGS] or [OpenReading(next(likely_shapes(unbound, shape, square=square)), claim)]
 
 
 def answer_open(found: Sequence[OpenReading], answer: Callable[[OpenReading], Checking]) -> Checking:

@@ -38,7 +38,7 @@ from gradcli.option_words import option
 from gradcli.results import Array
 
 if TYPE_CHECKING:
-    from gradcli.questions.question import Question
+    from gradcli.questions.bound_function import BoundFunction
 
 Values = Any
 """Array, or a tensor of torch."""
@@ -416,11 +416,11 @@ def composed(program: Program, shapes: Mapping[Atom, Shape], assumed: Assumed) -
     return replace(program, lines=tuple(builder.lines), output=output)
 
 
-def under(question: Question, assumed: Assumed) -> Question:
+def under(bound: BoundFunction, assumed: Assumed) -> BoundFunction:
     """Return the question of the function of the nearest members."""
-    program = composed(question.program, question.shapes, assumed)
-    shapes = infer(program, {symbol: question.shapes[symbol] for symbol in program.variables})
-    return replace(question, program=program, shapes=shapes)
+    program = composed(bound.program, bound.shapes, assumed)
+    shapes = infer(program, {symbol: bound.shapes[symbol] for symbol in program.variables})
+    return replace(bound, program=program, shapes=shapes)
 
 
 def projected(

@@ -39,10 +39,10 @@ from gradcli.parts.closed_forms.tensor_formulas import (
     jacobian_formula,
     joins_elements,
 )
+from gradcli.questions.bound_function import OF_ONE_ELEMENT, FunctionWithValues
 from gradcli.questions.likely_shapes import given_shapes, likely_shapes
 from gradcli.questions.naming import chosen_variables
 from gradcli.questions.parsed_text import ParsedText
-from gradcli.questions.question import OF_ONE_ELEMENT, Inquiry
 from gradcli.registry import DERIVATIVES
 from gradcli.results import Assessment, Check, ClosedForm, Entry, Formula, Position
 from gradcli.symbolic.derivative import Derivative, DerivativeKind, weight_name
@@ -77,11 +77,11 @@ def closed_form(
     return formulas(self._asked(None, wrt, None), of, shape or {})
 
 
-def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
+def formulas(unbound: FunctionWithValues, of: str, given: Mapping[str, GivenShape]) -> ClosedForm:
     """Derive the formulas of a derivative, and confirm them at random points.
 
     Args:
-        inquiry: The function; values in its text only give shapes.
+        unbound: The function; values in its text only give shapes.
         of: A command, or empty for the gradient of a function with one output and the Jacobian of another.
         given: Shapes by variable; the empty name stands for the only variable.
 
@@ -89,7 +89,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
         GradcliError: A shape is malformed or does not fit, no shape fits, or y has several elements where one is
             needed.
     """
-    snippet, named, nameless = _shaped(inquiry, given, of)
+    snippet, named, nameless = _shaped(unbound, given, of)
     program = snippet.program
     typed = replace(program, warnings=())
     shape = named.shapes.get(named.program.output, ())
@@ -99,7 +99,7 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
             f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shape_text(named.in_names(shape))}"
         )
         raise InputError(message, hint=f"use sum(...), or jacobian, or {option('shape')} for other sizes")
-    wrt = chosen_variables(replace(snippet, program=typed), inquiry.wrt)
+    wrt = chosen_variables(replace(snippet, program=typed), unbound.wrt)
     point = FunctionAtPoint.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}
     )  # no values are asked for
@@ -143,26 +143,28 @@ def formulas(inquiry: Inquiry, of: str, given: Mapping[str, GivenShape]) -> Clos
     )
 
 
-def _shaped(inquiry: Inquiry, given: Mapping[str, GivenShape], of: str) -> tuple[Snippet, NamedShapes, list[str]]:
+def _shaped(
+    unbound: FunctionWithValues, given: Mapping[str, GivenShape], of: str
+) -> tuple[Snippet, NamedShapes, list[str]]:
     """Read the text with the likeliest shapes; give also the names of the variables of which nothing was known.
 
     Raises:
         GradcliError: A shape is malformed, or of no variable, or is needed in numbers and known only by name.
     """
-    hidden, snippet = inquiry.read_with(given)
+    hidden, snippet = unbound.read_with(given)
     known = given_shapes(snippet, given)
     nameless = [name for name in snippet.program.names if name not in known]
     require_named(snippet.program, nameless, known)
-    found = next(likely_shapes(inquiry, given))
+    found = next(likely_shapes(unbound, given))
     if of in OF_ONE_ELEMENT:
         with suppress(GradcliError):  # what is wrong is said of the likeliest shapes
-            of_one = next(likely_shapes(inquiry, given, cost_of=_cost_of_one), found)
+            of_one = next(likely_shapes(unbound, given, cost_of=_cost_of_one), found)
             found = of_one if of_one.cost <= found.cost + MOST_UNLIKELY else found
     named = found.named
     if not snippet.program.needs_shapes:
         return snippet, named, nameless
     numbers = {str(symbol): named.shapes[symbol] for symbol in found.program.variables}
-    read_again = inquiry.read(hidden, shapes=numbers)
+    read_again = unbound.read(hidden, shapes=numbers)
     of_names = [name for name, shape in named.given.items() if not all(isinstance(size, int) for size in shape)]
     if of_names and _operations(read_again.program) != _operations(found.program):  # a constant of it is a size
         raise size_needed(of_names)

@@ -23,10 +23,10 @@ from gradcli.option_words import option
 from gradcli.parts.code.numpy_script import MOST_CELLS, numpy_script
 from gradcli.parts.code.script import Task, latex_document, torch_script
 from gradcli.parts.code.self_writing import WIDTH
+from gradcli.questions.bound_function import JACOBIAN_ENTRIES, BoundFunction, rounded
 from gradcli.questions.commands.vjp import answered
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
-from gradcli.questions.question import JACOBIAN_ENTRIES, Question, rounded
 from gradcli.registry import renderer
 from gradcli.results import Array, Index, Language, Source, by_variable
 
@@ -72,46 +72,44 @@ def code(
     if to == "latex" and renderer("latex") is None:
         message = f"{option('to', 'latex')} needs the format latex, which no part of gradcli adds here"
         raise InputError(message, hint=f"{option('to', 'torch')} or {option('to', 'numpy')} writes a script")
-    inquiry = self._asked(at, **options)
-    require_readable(inquiry.snippet.program, "code is written of calls that are")
-    question = inquiry.question(is_last=v is None)
-    if len(question.program.lines) > MAX_SCRIPT_LINES:
-        message = (
-            f"the function has {len(question.program.lines):,} operations; a script holds up to {MAX_SCRIPT_LINES:,}"
-        )
+    unbound = self._asked(at, **options)
+    require_readable(unbound.snippet.program, "code is written of calls that are")
+    bound = unbound.bind(is_last=v is None)
+    if len(bound.program.lines) > MAX_SCRIPT_LINES:
+        message = f"the function has {len(bound.program.lines):,} operations; a script holds up to {MAX_SCRIPT_LINES:,}"
         raise TooLargeError(message, hint="vjp gives the numbers")
-    cotangent = question.cotangent(v, inquiry.snippet.v)
-    weights = rounded(cotangent, question.dtype) if isinstance(cotangent, np.ndarray) else cotangent
-    given = None if v is None and inquiry.snippet.v is None else weights
-    task = Task(question.program, question.arrays, question.wrt, question.dtype, given, question.extra_values)
+    cotangent = bound.cotangent(v, unbound.snippet.v)
+    weights = rounded(cotangent, bound.dtype) if isinstance(cotangent, np.ndarray) else cotangent
+    given = None if v is None and unbound.snippet.v is None else weights
+    task = Task(bound.program, bound.arrays, bound.wrt, bound.dtype, given, bound.extra_values)
     match to:
         case "torch":
             text = torch_script(task)
         case "numpy":
-            text = _numpy(question, task, question.weights(cotangent))
+            text = _numpy(bound, task, bound.weights(cotangent))
         case "latex":
-            text = latex_document(answered(inquiry, () if v is None else (v,))[1][0])
-    comment = _comment(question, v, to, inquiry.at)
-    common = {name: fact for name, fact in question.common.items() if name != "output"}
+            text = latex_document(answered(unbound, () if v is None else (v,))[1][0])
+    comment = _comment(bound, v, to, unbound.at)
+    common = {name: fact for name, fact in bound.common.items() if name != "output"}
     return Source(command="code", language=to, source=f"{comment}\n{text}", **common)
 
 
-def _numpy(question: Question, task: Task, v: Array) -> str:
+def _numpy(bound: BoundFunction, task: Task, v: Array) -> str:
     """Write the script of the gradient, with torch's numbers where the gradient gives others."""
     numbers: dict[str, Array] = {}
     try:
-        found = gradient_of(question)
+        found = gradient_of(bound)
         with suppress(InputError):
-            numbers = numbers_of(found, question, v)
+            numbers = numbers_of(found, bound, v)
         if not numbers:
-            found = gradient_of(question, by_inverses=False)
-            numbers = numbers_of(found, question, v)
+            found = gradient_of(bound, by_inverses=False)
+            numbers = numbers_of(found, bound, v)
     except NoAdjointError as error:
         message = f"there is no NumPy script of this gradient: {error}"
         raise InputError(message, hint=f"{option('to', 'torch')} needs none") from None
-    torch = question.product(v)
-    others = {name: _differing(numbers[name], torch[name], SAME[question.dtype]) for name in numbers}
-    return numpy_script(task, v, SEED, found, _formulas(question), others)
+    torch = bound.product(v)
+    others = {name: _differing(numbers[name], torch[name], SAME[bound.dtype]) for name in numbers}
+    return numpy_script(task, v, SEED, found, _formulas(bound), others)
 
 
 def _differing(found: Array, torch: Array, closeness: float) -> dict[Index, float]:
@@ -121,14 +119,14 @@ def _differing(found: Array, torch: Array, closeness: float) -> dict[Index, floa
     return {tuple(map(int, at)): float(torch[tuple(at)]) for at in np.argwhere(~is_same)}
 
 
-def _formulas(question: Question) -> dict[str, list[str]]:
+def _formulas(bound: BoundFunction) -> dict[str, list[str]]:
     """Write the closed forms that the reference confirms, by variable; none of too many entries."""
-    if question.jacobian_entries > JACOBIAN_ENTRIES or not question.wrt:
+    if bound.jacobian_entries > JACOBIAN_ENTRIES or not bound.wrt:
         return {}
-    judgement = judge(question.point, question.first_derivatives(), question.wrt)
-    found = confirmed(question.point, question.program, question.derived, judgement.evidence)
+    judgement = judge(bound.point, bound.first_derivatives(), bound.wrt)
+    found = confirmed(bound.point, bound.program, bound.derived, judgement.evidence)
     check, part, comments = judgement.check, "", {}
-    if check.sampled and has_cases_at(question.point):
+    if check.sampled and has_cases_at(bound.point):
         part = f"the formula was compared with torch at {check.checked:,} of {check.entries:,} entries"
     for name, formula in by_variable(found.shown).items():
         cells = [f"d{cell.row}/d{cell.column} = {cell.text}" for cell in formula.cells[:MOST_CELLS]]
@@ -136,18 +134,18 @@ def _formulas(question: Question) -> dict[str, list[str]]:
     return comments
 
 
-def _comment(question: Question, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:
+def _comment(bound: BoundFunction, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:
     """Write the command line as a comment of one line, without any character that ends a line."""
-    names = question.program.names
-    words = [_quoted(question.program.expression)]
+    names = bound.program.names
+    words = [_quoted(bound.program.expression)]
     for name, value in at.items():
         words += ["--at", _quoted(_shown(value) if names == (name,) else f"{name}={_shown(value)}")]
     if v is not None:
         words += ["--v", _quoted(_shown(v))]
-    if question.wrt != names:
-        words += ["--wrt", _quoted(",".join(question.wrt))]
-    if question.dtype != "float64":
-        words += ["--dtype", question.dtype]
+    if bound.wrt != names:
+        words += ["--wrt", _quoted(",".join(bound.wrt))]
+    if bound.dtype != "float64":
+        words += ["--dtype", bound.dtype]
     text = printable(f"{'%' if language == 'latex' else '#'} gradcli code {' '.join(words)} --to {language}")
     if language == "latex":  # whose engines need not know other characters
         text = text.encode("ascii", "backslashreplace").decode("ascii")

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from sympy import Expr, Symbol
 
     from gradcli.parts.everywhere.proved_lines import ProvedLine
+    from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
     from gradcli.questions.naming import Directions
-    from gradcli.questions.question import Inquiry, Question
     from gradcli.results import Array, BoxChecking
 
 _RANGE = Command(
@@ -96,7 +96,7 @@ def _figures() -> tuple[Renderer, ...]:
 
 
 def checked_in_box(
-    inquiry: Inquiry,
+    unbound: FunctionWithValues,
     ranges: Mapping[str, str],
     statements: str | None,
     rtol: float | None,
@@ -110,7 +110,7 @@ def checked_in_box(
     """
     from gradcli.parts.everywhere import box_check
 
-    return box_check.checked_in_box(inquiry, ranges, statements, rtol, allowed, along)
+    return box_check.checked_in_box(unbound, ranges, statements, rtol, allowed, along)
 
 
 def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -> frozenset[int]:
@@ -121,49 +121,49 @@ def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -
 
 
 def failing_points(
-    inquiry: Inquiry, ranges: Mapping[str, str], statements: Sequence[str]
+    unbound: FunctionWithValues, ranges: Mapping[str, str], statements: Sequence[str]
 ) -> Sequence[Mapping[str, Array]]:
     """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
     from gradcli.parts.everywhere import box_check
 
-    return box_check.failing_points(inquiry, ranges, statements)
+    return box_check.failing_points(unbound, ranges, statements)
 
 
-def not_everywhere_in(inquiry: Inquiry, ranges: Mapping[str, str]) -> str:
+def not_everywhere_in(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> str:
     """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
     from gradcli.parts.everywhere import box_check
 
-    return box_check.not_everywhere_in(inquiry, ranges)
+    return box_check.not_everywhere_in(unbound, ranges)
 
 
-def proved_line(question: Question, low: float, high: float) -> ProvedLine | None:
+def proved_line(bound_function: BoundFunction, low: float, high: float) -> ProvedLine | None:
     """Find where torch's numbers are proved along a range of the one variable of a question; None if nothing is known.
 
     Args:
-        question: A function of one element, by a number.
+        bound_function: A function of one element, by a number.
         low: The lower end of its range.
         high: The upper end.
     """
     from gradcli.parts.everywhere import proved_lines
 
-    return proved_lines.proved_line(question, low, high)
+    return proved_lines.proved_line(bound_function, low, high)
 
 
-def lost_bits_in_box(inquiry: Inquiry, ranges: Mapping[str, str], enough: float) -> int | None:
+def lost_bits_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str], enough: float) -> int | None:
     """Bound the bits that y and its derivatives lose in a box; None where no bound is found, or y may have no value.
 
     Args:
-        inquiry: The function.
+        unbound: The function.
         ranges: The ranges of the variables that move.
         enough: Bits from which down a bound is as low as it is asked for.
     """
     from gradcli.parts.everywhere import lost_bits
 
-    return lost_bits.lost_bits_in_box(inquiry, ranges, enough)
+    return lost_bits.lost_bits_in_box(unbound, ranges, enough)
 
 
-def has_values_in_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> bool:
+def has_values_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> bool:
     """Tell whether y certainly has a value at every point of a box."""
     from gradcli.parts.everywhere import lost_bits
 
-    return lost_bits.has_values_in_box(inquiry, ranges)
+    return lost_bits.has_values_in_box(unbound, ranges)

@@ -23,9 +23,9 @@ from gradcli.parts.everywhere.recordings import with_one_recording
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementary_functions
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.progress import BUDGET, SECONDS, set_step
+from gradcli.questions.bound_function import FunctionWithValues
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.naming import Directions
-from gradcli.questions.question import Inquiry
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
 from gradcli.results import SEVERITY, BoxChecking, BoxRegion, RegionMap, RegionVerdict, Verdict
@@ -52,7 +52,7 @@ FOUND: Mapping[Verdict, RegionVerdict] = {"inaccurate": "inaccurate", "nan-trap"
 
 
 def checked_in_box(
-    inquiry: Inquiry,
+    unbound: FunctionWithValues,
     ranges: Mapping[str, str],
     statements: str | None,
     rtol: float | None,
@@ -67,7 +67,7 @@ def checked_in_box(
     if rtol is not None and not (math.isfinite(rtol) and rtol > 0):
         raise InputError(f"{option('rtol', str(rtol))} is no tolerance in a box", hint="it is a number above 0")
     allowed = _passing(allowed)
-    box = moving_box(inquiry, ranges, along)
+    box = moving_box(unbound, ranges, along)
     texts = [text.strip() for text in (statements or "").replace("\n", ";").split(";") if text.strip()]
     if statements is not None and not texts:
         statement = option("prove", '"dy/dx >= 0"')
@@ -86,36 +86,38 @@ def checked_in_box(
                 allowed=allowed,
                 notes=box.remarks,
             )
-        return _checked(box, TOLERANCE[box.question.dtype].rtol if rtol is None else rtol, allowed)
+        return _checked(box, TOLERANCE[box.bound_function.dtype].rtol if rtol is None else rtol, allowed)
 
 
 def failing_points(
-    inquiry: Inquiry, ranges: Mapping[str, str], statements: Sequence[str]
+    unbound: FunctionWithValues, ranges: Mapping[str, str], statements: Sequence[str]
 ) -> Sequence[Mapping[str, Array]]:
     """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
     with suppress(GradcliError, OverTimeError), time_limit():
-        box = moving_box(inquiry, ranges)
+        box = moving_box(unbound, ranges)
         found = [one.at for one in proofs_of(statements, box, SHARE_OF_POINTS * _seconds())]
         return [box.arrays(np.array(list(at.values()))) for at in found if at is not None]
     return []
 
 
-def not_everywhere_in(inquiry: Inquiry, ranges: Mapping[str, str]) -> str:
+def not_everywhere_in(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> str:
     """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
     with suppress(GradcliError, OverTimeError), time_limit(), part_limit(SHARE_OF_POINTS * _seconds()):
-        box = moving_box(inquiry, ranges)
-        return not_everywhere(box.question.program.output_name, words_of(held_kinds(box.quantity(), box.low, box.high)))
+        box = moving_box(unbound, ranges)
+        return not_everywhere(
+            box.bound_function.program.output_name, words_of(held_kinds(box.quantity(), box.low, box.high))
+        )
     return ""
 
 
-def searched_regions(inquiry: Inquiry, ranges: Mapping[str, str], rtol: float) -> JudgedRegions:
+def searched_regions(unbound: FunctionWithValues, ranges: Mapping[str, str], rtol: float) -> JudgedRegions:
     """Find where torch's numbers are proved in a box, box by box.
 
     Raises:
         GradcliError: A range makes no sense, or an operation has no rule on boxes.
     """
     with time_limit():
-        return regions_of(moving_box(inquiry, ranges), rtol)
+        return regions_of(moving_box(unbound, ranges), rtol)
 
 
 def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest: float = NARROW) -> JudgedRegions:
@@ -136,7 +138,7 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
         message = "what the backward pass of code computes is known at points, not in a box"
         hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
         raise LanguageError(message, hint=hint)
-    if box.question.device != "cpu":
+    if box.bound_function.device != "cpu":
         raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
     try:
         parts = [(part, RoundedPasses(part)) for part in with_one_recording(box)]
@@ -178,7 +180,7 @@ def _map(box: MovingBox, regions: JudgedRegions, shown: Mapping[RegionVerdict, R
     if is_listed("plot"):
         from gradcli.parts.plot import curves_over
 
-        curves = curves_over(box.question, float(box.low[0]), float(box.high[0])) if len(box.low) == 1 else None
+        curves = curves_over(box.bound_function, float(box.low[0]), float(box.high[0])) if len(box.low) == 1 else None
     verdicts = tuple(shown[one] for one in regions.verdicts.tolist())
     return RegionMap(tuple(one.text for one in box.names), regions.boxes.low, regions.boxes.high, verdicts, curves)
 

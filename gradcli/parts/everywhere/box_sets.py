@@ -31,7 +31,7 @@ class BoxSet:
     Attributes:
         low: Lower ends, of shape (variables, boxes).
         high: Upper ends.
-        bound: A number for each box.
+        bound_function: A number for each box.
     """
 
     low: Array

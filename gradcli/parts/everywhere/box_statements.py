@@ -126,7 +126,7 @@ def _condition(comparison: _Comparison, text: str, box: MovingBox) -> BoxConditi
 
 
 def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:
-    y = box.question.program.output_name
+    y = box.bound_function.program.output_name
     names = {one.text: n for n, one in enumerate(box.names)}
     found: dict[str, Derivative] = {}
 
@@ -163,11 +163,11 @@ def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, D
     """Read an expression of derivatives and variables as a Program of numbers."""
     try:
         program = parse(text, given=frozenset(derivatives))
-        values = {name: box.question.arrays[name] for name in program.names if name not in derivatives}
+        values = {name: box.bound_function.arrays[name] for name in program.names if name not in derivatives}
     except GradcliError as error:
         raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
     except KeyError as error:
-        known = ", ".join((box.question.program.output_name, *box.question.arrays))
+        known = ", ".join((box.bound_function.program.output_name, *box.bound_function.arrays))
         raise InputError(
             f"{error.args[0]} is not known in a statement", place=_place(whole), hint=f"known are {known}"
         ) from None

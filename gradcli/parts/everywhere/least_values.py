@@ -57,7 +57,7 @@ class LeastValue:
     """What a search for the least value has found.
 
     Attributes:
-        bound: A number that no value is below; -inf where there is none.
+        bound_function: A number that no value is below; -inf where there is none.
         found: A number that some value is not above; inf where none was found.
         place: The point of that value; None where there is none.
         left: The boxes that may hold a lower value than the point has, less the tolerance.

@@ -12,7 +12,7 @@ from gradcli.arrays import Array
 from gradcli.errors import InputError, Span
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.option_words import option
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 
 PARAMETERS = ("t", "s", "r", "step")
 """Names for the way along a direction, of which the first is taken that is no variable of the function."""
@@ -21,9 +21,9 @@ USUAL = "-1..1"
 """The range of the way where none is given."""
 
 
-def parameter_of(question: Question) -> str:
+def parameter_of(bound_function: BoundFunction) -> str:
     """Choose the name of the way along a direction."""
-    taken = {*question.program.names, *question.program.assigned}
+    taken = {*bound_function.program.names, *bound_function.program.assigned}
     return next(name for name in (*PARAMETERS, _free("way", taken)) if name not in taken)
 
 
@@ -42,17 +42,17 @@ def range_of(given: Mapping[str, str], parameter: str) -> str:
     return str(next(iter(given.values()), USUAL))
 
 
-def on_line(question: Question, direction: Mapping[str, Array], parameter: str, at: float) -> Question:
+def on_line(bound_function: BoundFunction, direction: Mapping[str, Array], parameter: str, at: float) -> BoundFunction:
     """Ask of a function along a line through its point.
 
     Args:
-        question: The function at a point.
+        bound_function: The function at a point.
         direction: The direction of each variable that moves.
         parameter: The name of the way along it.
         at: Its value.
     """
-    program, taken = question.program, {*question.program.names, parameter}
-    way, lines, arrays = sympy.Symbol(parameter, real=True), list[Line](), dict(question.arrays)
+    program, taken = bound_function.program, {*bound_function.program.names, parameter}
+    way, lines, arrays = sympy.Symbol(parameter, real=True), list[Line](), dict(bound_function.arrays)
     renamed: dict[Atom, Atom] = {}
     held = [way]
     for symbol in program.variables:
@@ -72,8 +72,8 @@ def on_line(question: Question, direction: Mapping[str, Array], parameter: str, 
     lines += [replace(line, call=line.call.renamed(renamed)) for line in program.lines]
     output = renamed.get(program.output, program.output)
     new = replace(program, variables=tuple(held), lines=tuple(lines), output=output, called=program.expression)
-    arrays[parameter] = np.asarray(at, np.dtype(question.dtype))
-    return question.another(_named_as(new, program), arrays, (parameter,))
+    arrays[parameter] = np.asarray(at, np.dtype(bound_function.dtype))
+    return bound_function.another(_named_as(new, program), arrays, (parameter,))
 
 
 def _named_as(new: Program, old: Program) -> Program:

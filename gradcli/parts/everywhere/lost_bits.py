@@ -24,7 +24,7 @@ from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.recordings import with_one_recording
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses, recorded_at
 from gradcli.progress import SECONDS, budget_factor
-from gradcli.questions.question import Inquiry
+from gradcli.questions.bound_function import FunctionWithValues
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
 
@@ -40,29 +40,29 @@ SHARE = 0.25
 WITHOUT_VALUE = int(BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE | BoxKind.OVERFLOW)
 
 
-def lost_bits_in_box(inquiry: Inquiry, ranges: Mapping[str, str], enough: float) -> int | None:
+def lost_bits_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str], enough: float) -> int | None:
     """Bound the bits that y and its derivatives lose in a box; None where no bound is found, or y may have no value.
 
     Args:
-        inquiry: The function.
+        unbound: The function.
         ranges: The ranges of the variables that move.
         enough: Bits from which down a bound is as low as it is asked for.
     """
     with suppress(GradcliError, NoRuleError, OverTimeError), time_limit():
-        box = moving_box(inquiry, ranges)
-        if box.question.recording is not None or box.question.device != "cpu":
+        box = moving_box(unbound, ranges)
+        if box.bound_function.recording is not None or box.bound_function.device != "cpu":
             return None
-        _ = box.question.value, recorded_at(box.question)  # so that torch is there, which takes a while
+        _ = box.bound_function.value, recorded_at(box.bound_function)  # so that torch is there, which takes a while
         with part_limit(SHARE * SECONDS * budget_factor()):
             most = max(_bits(part, RoundedPasses(part), enough) for part in with_one_recording(box))
-            return math.ceil(most) if most < np.finfo(box.question.dtype).nmant + 1 else None
+            return math.ceil(most) if most < np.finfo(box.bound_function.dtype).nmant + 1 else None
     return None
 
 
-def has_values_in_box(inquiry: Inquiry, ranges: Mapping[str, str]) -> bool:
+def has_values_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> bool:
     """Tell whether y certainly has a value at every point of a box."""
     with suppress(GradcliError, OverTimeError), time_limit(), part_limit(SHARE * SECONDS * budget_factor()):
-        box = moving_box(inquiry, ranges)
+        box = moving_box(unbound, ranges)
         waiting, function = _grid(box), box.quantity()
         for _ in range(MOST_ROUNDS):
             kinds = np.broadcast_to(function.jets(waiting.sides, is_second=False).kinds, (len(waiting),))
@@ -82,7 +82,9 @@ def _bits(box: MovingBox, passes: RoundedPasses, enough: float) -> float:
         bits = _bits_of(box, passes, waiting)
         narrow = (bits > enough) & is_narrow(waiting)
         if narrow.any() and len(box.low) == 1:  # where a condition changes, torch takes one branch of each float
-            most = max(most, float(_bits_of(box, passes, _floats(waiting.take(narrow), box.question.dtype)).max()))
+            most = max(
+                most, float(_bits_of(box, passes, _floats(waiting.take(narrow), box.bound_function.dtype)).max())
+            )
         is_done = bits <= enough
         is_done |= ~is_done & (2 * int((~is_done & ~narrow).sum()) > MOST_AT_ONCE)
         most = max(most, float(bits[is_done].max(initial=0.0)))
@@ -116,7 +118,7 @@ def _floats(boxes: BoxSet, dtype: str) -> BoxSet:
 @np.errstate(all="ignore")
 def _bits_of(box: MovingBox, passes: RoundedPasses, boxes: BoxSet) -> Array:
     """Bound the bits that the worst number of each box loses."""
-    kind, count = np.finfo(box.question.dtype), len(box.low)
+    kind, count = np.finfo(box.bound_function.dtype), len(box.low)
     middle, function = middle_of(boxes.low, boxes.high), box.quantity()
     jet = function.jets(boxes.sides)
     truths = truths_of(jet, function.jets(point(middle)), subtract(boxes.sides, point(middle)), count)
@@ -131,7 +133,7 @@ def _bits_of(box: MovingBox, passes: RoundedPasses, boxes: BoxSet) -> Array:
 
 def _grid(box: MovingBox) -> BoxSet:
     """Cut a box by magnitudes, on both sides of 0."""
-    least = float(np.finfo(box.question.dtype).smallest_normal)
+    least = float(np.finfo(box.bound_function.dtype).smallest_normal)
     sides = [list(_sides(*pair, least)) for pair in zip(box.low.tolist(), box.high.tolist(), strict=True)]
     parts = list(itertools.product(*sides))
     pieces = max(1, int((FIRST_BOXES / len(parts)) ** (1 / len(sides))))

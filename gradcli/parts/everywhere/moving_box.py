@@ -23,9 +23,9 @@ from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.line_boxes import USUAL, on_line, parameter_of, range_of
 from gradcli.parts.everywhere.scalars import ScalarProgram, in_numbers
+from gradcli.questions.bound_function import BoundFunction, FunctionWithValues, rounded
 from gradcli.questions.likely_shapes import given_shapes
 from gradcli.questions.naming import Directions
-from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.reference.bounds import NoRuleError
 from gradcli.results import OnBox
 
@@ -46,7 +46,7 @@ class MovingBox:
     """A function of one element, and a box of some of its variables.
 
     Attributes:
-        question: The function at the lower ends of the ranges.
+        bound_function: The function at the lower ends of the ranges.
         ranges: The ranges as typed, by variable.
         low: The lower ends of all numbers that move.
         high: The upper ends.
@@ -54,7 +54,7 @@ class MovingBox:
         line: The point and the direction of a line, by variable, where the way along it is what moves.
     """
 
-    question: Question
+    bound_function: BoundFunction
     ranges: Mapping[str, str]
     low: Array
     high: Array
@@ -72,14 +72,14 @@ class MovingBox:
             symbols = {name: np.array(sympy.Dummy(name, real=True), object) for name in self.ranges}
             return ScalarProgram((), np.array([], object), symbols, {})
         try:
-            return in_numbers(self.question.program, self.question.arrays, tuple(self.ranges))
+            return in_numbers(self.bound_function.program, self.bound_function.arrays, tuple(self.ranges))
         except NoRuleError as error:
             raise _no_rule(error) from None
 
     @cached_property
     def is_of_arrays(self) -> bool:
         """Tell whether the function is evaluated on arrays: along a line through many numbers."""
-        return self.line is not None and sum(map(math.prod, self.question.shapes.values())) > MOST_NUMBERS
+        return self.line is not None and sum(map(math.prod, self.bound_function.shapes.values())) > MOST_NUMBERS
 
     @cached_property
     def function(self) -> Evaluator:
@@ -90,7 +90,7 @@ class MovingBox:
         """
         try:
             if self.is_of_arrays:
-                return ArrayEvaluator(self.question.program, self.question.arrays, self.program)
+                return ArrayEvaluator(self.bound_function.program, self.bound_function.arrays, self.program)
             return Evaluator(self.program)
         except NoRuleError as error:
             raise _no_rule(error) from None
@@ -127,32 +127,32 @@ class MovingBox:
 
     def part(self, low: Array, high: Array) -> MovingBox:
         """Return a smaller box, at whose middle the question is asked."""
-        return replace(self, low=low, high=high, question=self.question_at(low / 2 + high / 2))
+        return replace(self, low=low, high=high, bound_function=self.question_at(low / 2 + high / 2))
 
-    def question_at(self, numbers: Array) -> Question:
+    def question_at(self, numbers: Array) -> BoundFunction:
         """Ask at a point of the box."""
-        dtype = self.question.dtype
-        return self.question.with_values({name: rounded(a, dtype) for name, a in self.arrays(numbers).items()})
+        dtype = self.bound_function.dtype
+        return self.bound_function.with_values({name: rounded(a, dtype) for name, a in self.arrays(numbers).items()})
 
     @property
     def held(self) -> dict[str, Array]:
         """The values of the variables that stay, and the point of a line."""
         if self.line is not None:
             return dict(self.line[0])
-        return {name: array for name, array in self.question.arrays.items() if name not in self.ranges}
+        return {name: array for name, array in self.bound_function.arrays.items() if name not in self.ranges}
 
     def answered(self, make: Callable[..., OnBox_T], **found: object) -> OnBox_T:
         """Make an answer of what was found, and of what every answer on this box has."""
-        question = self.question
+        bound_function = self.bound_function
         return make(
-            expression=question.program.expression,
-            dtype=question.dtype,
+            expression=bound_function.program.expression,
+            dtype=bound_function.dtype,
             inputs=self.held,
             ranges=self.ranges,
             wrt=tuple(self.ranges),
-            output=question.program.output_name,
+            output=bound_function.program.output_name,
             u=None if self.line is None else self.line[1],
-            warnings=question.program.warnings,
+            warnings=bound_function.program.warnings,
             **found,
         )
 
@@ -162,12 +162,12 @@ class AskedBox:
     """A question, and the ranges of some of its variables.
 
     Attributes:
-        question: The function at the lower ends of the ranges.
+        bound_function: The function at the lower ends of the ranges.
         ranges: The ranges as typed, by variable.
         ends: Their lower and upper ends, each of the shape of its variable.
     """
 
-    question: Question
+    bound_function: BoundFunction
     ranges: Mapping[str, str]
     ends: Mapping[str, tuple[Array, Array]]
 
@@ -179,14 +179,16 @@ class AskedBox:
     def moving(self) -> MovingBox:
         """Return the box of all numbers that move."""
         low, high = (np.concatenate([np.ravel(pair[k]).astype(float) for pair in self.ends.values()]) for k in (0, 1))
-        return MovingBox(self.question, self.ranges, low, high, self.question.recording is not None)
+        return MovingBox(self.bound_function, self.ranges, low, high, self.bound_function.recording is not None)
 
 
-def asked_box(inquiry: Inquiry, ranges: Mapping[str, str], shapes: Mapping[str, GivenShape] | None = None) -> AskedBox:
+def asked_box(
+    unbound: FunctionWithValues, ranges: Mapping[str, str], shapes: Mapping[str, GivenShape] | None = None
+) -> AskedBox:
     """Read the ranges of a question.
 
     Args:
-        inquiry: The function, with the values of the variables that stay.
+        unbound: The function, with the values of the variables that stay.
         ranges: The range of each other variable; of a tensor, that of each of its elements.
         shapes: The shapes of tensors that have a range and no value.
 
@@ -194,21 +196,21 @@ def asked_box(inquiry: Inquiry, ranges: Mapping[str, str], shapes: Mapping[str, 
         GradcliError: There is no range, a value is missing, or a range or a shape makes no sense.
     """
     if not ranges:
-        names = inquiry.snippet.program.names
+        names = unbound.snippet.program.names
         example = option("in", f"{names[0]}=-1..1") if names else ""
         raise InputError("a box needs the range of a variable", hint=f"add {example}" if example else None)
-    inquiry.require_fixed()
-    inquiry, named = inquiry.within(ranges)
+    unbound.require_fixed()
+    unbound, named = unbound.within(ranges)
     read = {name: read_range(text, f"--in {name}") for name, text in named.items()}
-    question = _asked(replace(inquiry, at={**inquiry.at, **_of_shapes(inquiry, read, shapes or {})}))
-    ends = {name: question.bounds(name, read[name]) for name in question.program.names if name in read}
-    if not sum(low.size for low, _ in ends.values()) or not math.prod(question.shape):
+    bound_function = _asked(replace(unbound, at={**unbound.at, **_of_shapes(unbound, read, shapes or {})}))
+    ends = {name: bound_function.bounds(name, read[name]) for name in bound_function.program.names if name in read}
+    if not sum(low.size for low, _ in ends.values()) or not math.prod(bound_function.shape):
         raise InputError("no variable of the function moves", hint="give the range of one that it has")
-    return AskedBox(replace(question, wrt=tuple(ends)), {name: named[name] for name in ends}, ends)
+    return AskedBox(replace(bound_function, wrt=tuple(ends)), {name: named[name] for name in ends}, ends)
 
 
 def _of_shapes(
-    inquiry: Inquiry, read: Mapping[str, tuple[Array, Array]], shapes: Mapping[str, GivenShape]
+    unbound: FunctionWithValues, read: Mapping[str, tuple[Array, Array]], shapes: Mapping[str, GivenShape]
 ) -> dict[str, Array]:
     """Give tensors of a shape the lower ends of their ranges.
 
@@ -216,8 +218,8 @@ def _of_shapes(
         GradcliError: A shape is malformed, has a name for a size, or is of a variable without a range.
     """
     found = {}
-    known = given_shapes(inquiry.snippet, shapes)
-    for name in (name or inquiry.snippet.program.names[0] for name in shapes):
+    known = given_shapes(unbound.snippet, shapes)
+    for name in (name or unbound.snippet.program.names[0] for name in shapes):
         shape = tuple(size for size in known[name] if isinstance(size, int))
         if name not in read or len(shape) < len(known[name]):
             what = "a size that is no number" if name in read else "a variable without a range"
@@ -232,38 +234,38 @@ def _of_shapes(
     return found
 
 
-def box_along(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions) -> MovingBox:
+def box_along(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Directions) -> MovingBox:
     """Read the line through the point of a question, and the range of the way along it.
 
     Raises:
         InputError: There is another range, or y has several elements.
         GradcliError: A value is missing, or a direction or the range makes no sense.
     """
-    inquiry.require_fixed()
-    question = _asked(inquiry)
-    question.require_one_element("grad")
-    direction = question.directions(along, "plot")
-    name = parameter_of(question)
+    unbound.require_fixed()
+    bound_function = _asked(unbound)
+    bound_function.require_one_element("grad")
+    direction = bound_function.directions(along, "plot")
+    name = parameter_of(bound_function)
     text = range_of(ranges, name)
     low, high = (np.asarray(end, float).reshape(-1) for end in read_range(text, f"--in {name}"))
     if len(low) != 1:
         hint = f"write {option('in', f'{name}={USUAL}')}"
         raise InputError(f"the way {name} along a direction is one number", hint=hint)
-    line = dict(question.arrays), direction
-    moved = on_line(question, direction, name, float(low[0]))
-    return MovingBox(moved, {name: text}, low, high, question.recording is not None, line)
+    line = dict(bound_function.arrays), direction
+    moved = on_line(bound_function, direction, name, float(low[0]))
+    return MovingBox(moved, {name: text}, low, high, bound_function.recording is not None, line)
 
 
-def _asked(inquiry: Inquiry) -> Question:
+def _asked(unbound: FunctionWithValues) -> BoundFunction:
     """Ask at the values that are given, of a function whose formula does not depend on values."""
-    question = inquiry.question()
-    if question.is_of_point:
+    bound_function = unbound.bind()
+    if bound_function.is_of_point:
         message = "values decide what this code computes, so that its formula is that of one point alone"
         raise LanguageError(message, hint=f"write the choice by where, or check points: {option('random', '100')}")
-    return question
+    return bound_function
 
 
-def moving_box(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions = None) -> MovingBox:
+def moving_box(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Directions = None) -> MovingBox:
     """Read the ranges of a question, or the direction in which its values move.
 
     Raises:
@@ -271,9 +273,9 @@ def moving_box(inquiry: Inquiry, ranges: Mapping[str, str], along: Directions = 
         GradcliError: A value is missing, or a range makes no sense.
     """
     if along is not None:
-        return box_along(inquiry, ranges, along)
-    asked = asked_box(inquiry, ranges)
-    asked.question.require_one_element("grad")
+        return box_along(unbound, ranges, along)
+    asked = asked_box(unbound, ranges)
+    asked.bound_function.require_one_element("grad")
     if asked.count > MOST_MOVING:
         message = f"{asked.count:,} numbers move, and a box has at most {MOST_MOVING}"
         hint = f"give the others values: {option('at', 'NAME=VALUE')}; or move along a line: {option('along', 'ones')}"

@@ -16,7 +16,7 @@ from gradcli.parts.everywhere.box_sets import middle_of
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.rounded_passes import recorded_at
 from gradcli.progress import SECONDS, budget_factor
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.reference.singular_places import BREAK, HOLE, SingularRange, joined_places
@@ -48,21 +48,21 @@ class ProvedLine:
     stretches: tuple[Stretch, ...]
 
 
-def proved_line(question: Question, low: float, high: float) -> ProvedLine | None:
+def proved_line(bound_function: BoundFunction, low: float, high: float) -> ProvedLine | None:
     """Find where torch's numbers are proved along a range of the one variable of a question; None if nothing is known.
 
     Args:
-        question: A function of one element, by a number.
+        bound_function: A function of one element, by a number.
         low: The lower end of its range.
         high: The upper end.
     """
-    (name,) = question.wrt
-    box = MovingBox(question, {name: f"{low}..{high}"}, np.array([low]), np.array([high]))
+    (name,) = bound_function.wrt
+    box = MovingBox(bound_function, {name: f"{low}..{high}"}, np.array([low]), np.array([high]))
     all_seconds = SECONDS * budget_factor()
     try:
-        _ = question.value, recorded_at(question)  # so that torch is there, which takes a while
+        _ = bound_function.value, recorded_at(bound_function)  # so that torch is there, which takes a while
         with part_limit(SHARE_OF_ALL * all_seconds):
-            regions = regions_of(box, TOLERANCE[question.dtype].rtol, SHARE * all_seconds, FINEST)
+            regions = regions_of(box, TOLERANCE[bound_function.dtype].rtol, SHARE * all_seconds, FINEST)
             if regions.stopped and not np.isin(regions.verdicts.astype(str), PROVED).any():
                 return None
             found = _found(box, regions)

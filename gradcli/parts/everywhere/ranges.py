@@ -70,15 +70,15 @@ def range_over(
     tolerance = TOLERANCE if tol is None else tol
     if not (np.isfinite(tolerance) and tolerance > 0):
         raise InputError(f"{option('tol', str(tol))} is not a tolerance", hint="a tolerance is a number above 0")
-    inquiry, box = self._asked(self._starting(at, box, None)), box or {}
+    unbound, box = self._asked(self._starting(at, box, None)), box or {}
     if along is not None and shape:
         raise UsageError(f"{option('shape')} is for tensors without a value", hint=f"leave out {option('shape')}")
     with time_limit(), interruptible():
         if along is not None:
-            return _Bounding(box_along(inquiry, box, along), tolerance).answer(zeros=zeros)
-        asked = asked_box(inquiry, box, shape)
+            return _Bounding(box_along(unbound, box, along), tolerance).answer(zeros=zeros)
+        asked = asked_box(unbound, box, shape)
         if (each := of_each_element(asked)) is not None:
-            return _of_all(_Bounding(each, tolerance).answer(zeros=zeros), asked.question.shape)
+            return _of_all(_Bounding(each, tolerance).answer(zeros=zeros), asked.bound_function.shape)
         _require_zeros(asked, zeros=zeros)
         return _Bounding(asked.moving(), tolerance).answer(zeros=zeros) if is_small(asked) else forward_bounds(asked)
 
@@ -95,7 +95,7 @@ def _require_zeros(asked: AskedBox, *, zeros: bool) -> None:
     Raises:
         InputError: Too many numbers move, or y has several elements.
     """
-    if zeros and (asked.count > MOST_MOVING or asked.question.shape):
+    if zeros and (asked.count > MOST_MOVING or asked.bound_function.shape):
         hint = f"leave out {option('zeros')}, or move along a line: {option('along', 'ones')}"
         raise InputError(f"zeros are looked for where y is a number and at most {MOST_MOVING} numbers move", hint=hint)
 
@@ -112,7 +112,7 @@ class _Bounding:
         self.count, self.boxes, self.stopped = len(moving.low), 0, list[str]()
         budget = BUDGET.get()
         seconds = SECONDS if budget is None or budget.seconds is None else budget.seconds
-        self.shape, y = moving.question.shape, moving.question.program.output_name
+        self.shape, y = moving.bound_function.shape, moving.bound_function.program.output_name
         self.elements = [Element(y, at) if self.shape else Named(y) for at in np.ndindex(*self.shape)]
         self.share = seconds / ((2 * self.count + 2) * len(self.elements) + 3)
 

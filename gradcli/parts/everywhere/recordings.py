@@ -37,7 +37,7 @@ def with_one_recording(box: MovingBox) -> list[MovingBox]:
         if len({_at(box, one) for one in points}) > 1:
             raise NoRuleError("torch's passes are not the same operations everywhere in the box")
         return [box]
-    tiny = float(np.finfo(box.question.dtype).smallest_subnormal)
+    tiny = float(np.finfo(box.bound_function.dtype).smallest_subnormal)
     inside = [x for x in (-tiny, 0.0, tiny) if box.low[0] < x < box.high[0]]
     points = [np.array([x]) for x in np.unique([*np.linspace(box.low[0], box.high[0], PROBES), *inside])]
     cuts = []
@@ -65,6 +65,6 @@ def _cuts(
         if not low < middle < high:
             break
         low, high = (middle, high) if _at(box, middle) == first else (low, middle)
-    if np.nextafter(low, high).astype(box.question.dtype) < high.astype(box.question.dtype):
+    if np.nextafter(low, high).astype(box.bound_function.dtype) < high.astype(box.bound_function.dtype):
         raise NoRuleError(f"torch's operations change near {float(high[0]):.6g}, and not between two floats")
     return [(low, high)]

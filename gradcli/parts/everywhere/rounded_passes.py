@@ -42,7 +42,7 @@ from gradcli.parts.everywhere.intervals import (
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.scalars import SEVERAL, ScalarProgram, recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.reference.bounds import Mask, NoRuleError
 from gradcli.reference.deadline import require_time
 from gradcli.reference.rules import rule_of
@@ -105,15 +105,15 @@ class Rounded:
         return Rounded(self.exact.select(places), self.error[places], self.is_bad[places])
 
 
-def recorded_at(question: Question) -> TorchPasses:
+def recorded_at(bound_function: BoundFunction) -> TorchPasses:
     """Record torch's passes at the point of a question.
 
     Raises:
         NoRuleError: They cannot be recorded.
     """
-    at = question.point
-    inputs = {name: question.arrays[name] for name in at.source.names}
-    passes = at.passes and at.passes("back", at.source, inputs, tuple(question.wrt), question.dtype)
+    at = bound_function.point
+    inputs = {name: bound_function.arrays[name] for name in at.source.names}
+    passes = at.passes and at.passes("back", at.source, inputs, tuple(bound_function.wrt), bound_function.dtype)
     if passes is None:
         raise NoRuleError("torch's passes cannot be recorded")
     return passes
@@ -144,17 +144,17 @@ class RoundedPasses:
     """
 
     def __init__(self, box: MovingBox) -> None:
-        question = box.question
-        passes = recorded_at(question)
-        self.unit, self.smallest = UNITS[question.dtype], SMALLEST[question.dtype]
-        self.largest = LARGEST[question.dtype]
+        bound_function = box.bound_function
+        passes = recorded_at(bound_function)
+        self.unit, self.smallest = UNITS[bound_function.dtype], SMALLEST[bound_function.dtype]
+        self.largest = LARGEST[bound_function.dtype]
         numbers = {**passes.inputs, **{seed: np.ones_like(passes.inputs[seed]) for seed in passes.seeds.values()}}
         moving = tuple(name for name in box.ranges if name in passes.inputs)
         self.program, atoms = recorded_in_numbers(passes.program, numbers, moving)
         for line in self.program.lines:
             _require_known(line)
         self.by_symbol = {line.symbol: line for line in self.program.lines}
-        names = {line.call.op.name for line in question.program.lines}
+        names = {line.call.op.name for line in bound_function.program.lines}
         self.has_threshold = bool(names & {"softplus", "mish"})
         places = {symbol: n for n, symbol in enumerate(box.program.moving)}
         self.inputs: dict[Atom, int] = {}

@@ -31,27 +31,27 @@ FORWARD = "bounds of so many numbers are not searched for: these hold, and may b
 
 def of_each_element(asked: AskedBox) -> MovingBox | None:
     """Return the function of one element, where it maps each element of one tensor by itself; else None."""
-    question = asked.question
+    bound_function = asked.bound_function
     if len(asked.ends) != 1:
         return None
     ((name, (low, high)),) = asked.ends.items()
-    others = {other: array for other, array in question.arrays.items() if other != name}
-    if not low.shape or question.shape != low.shape or any(array.shape for array in others.values()):
+    others = {other: array for other, array in bound_function.arrays.items() if other != name}
+    if not low.shape or bound_function.shape != low.shape or any(array.shape for array in others.values()):
         return None
     if not all((end == end.ravel()[0]).all() for end in (low, high)):
         return None
-    whole = prepared(question.program)
+    whole = prepared(bound_function.program)
     if not all(is_elementwise(line.call) for line in needed(whole.lines, whole.output)):
         return None
-    first = np.asarray(question.arrays[name].ravel()[0])
-    one = question.another(question.program, {**others, name: first}, (name,))
+    first = np.asarray(bound_function.arrays[name].ravel()[0])
+    one = bound_function.another(bound_function.program, {**others, name: first}, (name,))
     ends = {name: (np.asarray(low.ravel()[0]), np.asarray(high.ravel()[0]))}
-    return replace(AskedBox(one, asked.ranges, ends).moving(), is_recorded=question.recording is not None)
+    return replace(AskedBox(one, asked.ranges, ends).moving(), is_recorded=bound_function.recording is not None)
 
 
 def is_small(asked: AskedBox) -> bool:
     """Tell whether few enough numbers move for a search, and y has few elements."""
-    return asked.count <= MOST_MOVING and int(np.prod(asked.question.shape)) <= MOST_LISTED
+    return asked.count <= MOST_MOVING and int(np.prod(asked.bound_function.shape)) <= MOST_LISTED
 
 
 def forward_bounds(asked: AskedBox) -> BoxRange:
@@ -60,15 +60,15 @@ def forward_bounds(asked: AskedBox) -> BoxRange:
     Raises:
         LanguageError: An operation has no rule on boxes, or there was no time.
     """
-    question, name = asked.question, asked.question.program.output_name
+    bound_function, name = asked.bound_function, asked.bound_function.program.output_name
     low, high = ({of: pair[k] for of, pair in asked.ends.items()} for k in (0, 1))
     y, notes, lipschitz = Named(name), [FORWARD], dict[str, float]()
     try:
-        jet = TensorEvaluator(question.program, question.arrays, low, high).bounds()
+        jet = TensorEvaluator(bound_function.program, bound_function.arrays, low, high).bounds()
         kinds = int(np.bitwise_or.reduce(jet.kinds.ravel()))
-        rows = _listed(name, jet.value.low, jet.value.high, question.shape)
-        if not question.shape or question.shape == (1,):
-            gradients = gradients_of(question.program, question.arrays, low, high)
+        rows = _listed(name, jet.value.low, jet.value.high, bound_function.shape)
+        if not bound_function.shape or bound_function.shape == (1,):
+            gradients = gradients_of(bound_function.program, bound_function.arrays, low, high)
             for of, bounds in gradients.items():
                 rows.append(_row(PARTIAL(y, Named(of)), *hull(bounds)))
             norms = norms_of(gradients)
@@ -76,7 +76,7 @@ def forward_bounds(asked: AskedBox) -> BoxRange:
     except (NoRuleError, NoAdjointError, OverTimeError) as error:
         reason, hint = str(error) or "an operation has no bounds", f"move along a line: {option('along', 'ones')}"
         raise LanguageError(f"ranges of so many numbers have no answer: {reason}", hint=hint) from None
-    box = MovingBox(question, asked.ranges, np.zeros(0), np.zeros(0), question.recording is not None)
+    box = MovingBox(bound_function, asked.ranges, np.zeros(0), np.zeros(0), bound_function.recording is not None)
     return box.answered(
         BoxRange,
         command="range",

@@ -18,12 +18,12 @@ from gradcli.language.program.wengert import Atom, Line, cut, needed
 from gradcli.notation import POINTWISE, Bar, Digits, Named, Signs
 from gradcli.parts.explain.differential import Differential, differential
 from gradcli.progress import tracked
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.questions.commands.vjp import agrees, answered
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.likely_shapes import at_random_values
 from gradcli.questions.local_adjoints import LocalAdjoint, differing, local_adjoint
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
-from gradcli.questions.question import Question
 from gradcli.questions.remarks import remarks_on_v
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import VJP, Adjoint, Check, Explanation, Formula, Step, Term, Verdict
@@ -84,39 +84,37 @@ def explain(
     >>> [(a.name, [t.formula for t in a.terms], a.value.tolist()) for a in answer.adjoints[1:]]
     [('y', ['3*y**2'], [3.0, 48.0]), ('x', ['2*x'], [6.0, 192.0])]
     """
-    inquiry = self._asked(at, **options)
-    if inquiry.recording is None and not (inquiry.at or inquiry.snippet.values or inquiry.snippet.v):
-        inquiry = at_random_values(inquiry, 0)
-    require_readable(inquiry.snippet.program, "each line of an explanation is a call with its rule")
+    unbound = self._asked(at, **options)
+    if unbound.recording is None and not (unbound.at or unbound.snippet.values or unbound.snippet.v):
+        unbound = at_random_values(unbound, 0)
+    require_readable(unbound.snippet.program, "each line of an explanation is a call with its rule")
     vs = () if v is None else (v,)
-    question, (product,) = answered(inquiry, vs, loss, most_elements=MOST_STEP_ELEMENTS)
+    bound, (product,) = answered(unbound, vs, loss, most_elements=MOST_STEP_ELEMENTS)
     from gradcli.autodiff.run import trace
 
-    walk = Walk(
-        question, trace(question.program, question.arrays, question.wrt, question.dtype, product.v, question.device)
-    )
+    walk = Walk(bound, trace(bound.program, bound.arrays, bound.wrt, bound.dtype, product.v, bound.device))
     lines = walk.forward_lines()
     adjoints = list(walk.adjoints(product.v, product.vjp))
-    if inquiry.check:
+    if unbound.check:
         adjoints = judged(walk, adjoints, product.v)
-    told = () if loss else tuple(remarks_on_v(question, question.cotangent(v, inquiry.snippet.v)))
+    told = () if loss else tuple(remarks_on_v(bound, bound.cotangent(v, unbound.snippet.v)))
     remarked = [
         *(f"vᵀJ is that of {name}.backward, and the steps are those of {name}.forward" for name in walk.customs),
-        *remarks(walk, product.v, product.symbolic, is_implicit=not vs and inquiry.snippet.v is None and loss is None),
+        *remarks(walk, product.v, product.symbolic, is_implicit=not vs and unbound.snippet.v is None and loss is None),
         *told,
     ]
     shared = {one.name: getattr(product, one.name) for one in fields(VJP) if one.name != "accumulates"}
     shared |= {"command": "explain", "warnings": tuple(word for word in product.warnings if word not in told)}
     board = Differential()
-    if question.recording is None and question.reread_at is None:
-        board = differential(question.program, question.shapes, question.wrt)
+    if bound.recording is None and bound.reread_at is None:
+        board = differential(bound.program, bound.shapes, bound.wrt)
     return Explanation(
         **shared | {"remarks": tuple(remarked)},
         steps=tuple(walk.step(*line) for line in ends(lines)),
         steps_count=len(lines),
         adjoints=tuple(adjoints),
         adjoints_count=1 + len(walk.atoms),
-        loss_agrees=None if product.loss is None else agrees(product.loss, product.vjp, question.dtype),
+        loss_agrees=None if product.loss is None else agrees(product.loss, product.vjp, bound.dtype),
         differential=board.lines,
         gradients=dict(board.gradients),
     )
@@ -129,14 +127,14 @@ class Walk:
     the gradient as a Program, whose numbers are compared with torch's.
     """
 
-    def __init__(self, question: Question, found: Trace) -> None:
-        self.question, self.trace = question, found
+    def __init__(self, bound: BoundFunction, found: Trace) -> None:
+        self.bound, self.trace = bound, found
         self.lines = needed(found.program.lines, found.program.output)
         self.output = found.program.output
-        self.name = question.program.output_name
-        self.customs = () if question.recording is None else question.recording.customs
+        self.name = bound.program.output_name
+        self.customs = () if bound.recording is None else bound.recording.customs
         self.given: dict[Atom, list[str]] = {}
-        for name, atom in question.program.named.items():
+        for name, atom in bound.program.named.items():
             self.given.setdefault(atom, []).append(name)
         self.names = self._named()
         self._known: dict[Atom, dict[Atom, Array]] = {}
@@ -147,13 +145,13 @@ class Walk:
         # Backward from y: an adjoint is shown after the adjoints that its terms come from.
         held = [line.symbol for line in reversed(self.lines) if line.symbol in found.adjoints]
         own = {str(symbol): symbol for symbol in found.program.variables}
-        self.atoms = [*(a for a in held if a != self.output), *(own[name] for name in question.wrt if name in own)]
+        self.atoms = [*(a for a in held if a != self.output), *(own[name] for name in bound.wrt if name in own)]
 
     def _named(self) -> dict[Atom, str]:
         """Name each symbol: variables, named statements and the output by their own names, other lines t1, t2, ...."""
-        program = self.question.program
+        program = self.bound.program
         names: dict[Atom, str] = {symbol: str(symbol) for symbol in self.trace.program.variables}
-        taken = {*program.names, *program.assigned, *self.question.extra_values, self.name}
+        taken = {*program.names, *program.assigned, *self.bound.extra_values, self.name}
         free = (f"t{n}" for n in range(1, len(self.lines) + len(taken) + 2) if f"t{n}" not in taken)
         for line in self.lines:
             first = next(iter(self.given.get(line.symbol, [])), line.name)
@@ -180,7 +178,7 @@ class Walk:
 
     def step(self, name: str, atom: Atom, made: Line | str) -> Step:
         """Return the Step of the forward pass for a line, or for a name that repeats one."""
-        value = self.trace.values.get(atom, self.question.value)
+        value = self.trace.values.get(atom, self.bound.value)
         if isinstance(made, str):
             return Step(name, Digits(made) if atom.is_number else Named(made), value)
         return Step(name, notation_of(made.call, lambda atom: self.names.get(atom, str(atom))), value)
@@ -230,8 +228,8 @@ class Walk:
     def _elementwise(self, line: Line, operand: Atom, term: Term) -> Term:
         adjoint, found = self.trace.adjoints[line.symbol], self._local(line, operand, is_slope=True)
         operands = {name: np.broadcast_to(array, adjoint.shape) for name, array in self._operands(line).items()}
-        one = np.ones(adjoint.shape, dtype=self.question.dtype)
-        numbers = None if found is None else found.numbers(operands, one, self.question.dtype)
+        one = np.ones(adjoint.shape, dtype=self.bound.dtype)
+        numbers = None if found is None else found.numbers(operands, one, self.bound.dtype)
         if found is None or numbers is None:
             return term
         slopes = np.array(np.broadcast_to(numbers, adjoint.shape))
@@ -262,7 +260,7 @@ class Walk:
 
     def _difference(self, found: Array | None, torch: Array) -> str:
         """Compare what the gradient adds with torch's numbers: "" if equal, else both at one element."""
-        return differing(found, torch, CLOSE[self.question.dtype])
+        return differing(found, torch, CLOSE[self.bound.dtype])
 
     # -- others
 
@@ -281,7 +279,7 @@ class Walk:
         if call.op.is_extreme and np.count_nonzero(term.value) > np.count_nonzero(adjoint):
             term = replace(term, words="the elements that tie share the adjoint, 0 elsewhere")
         if result.size == 1:  # the gradient has the operand's shape
-            gradient = self._numbers(line, found, np.ones(result.shape, dtype=self.question.dtype))
+            gradient = self._numbers(line, found, np.ones(result.shape, dtype=self.bound.dtype))
             if gradient is None:
                 return term
             factors = () if term.words else (adjoint.reshape(()), gradient)
@@ -315,12 +313,12 @@ class Walk:
         result, x = self.trace.values[line.symbol], self.trace.values[operand]
         if result.size * x.size > SMALL or x.size == 0:
             return None
-        ones = np.eye(result.size, dtype=self.question.dtype).reshape((result.size, *result.shape))
+        ones = np.eye(result.size, dtype=self.bound.dtype).reshape((result.size, *result.shape))
         rows = [row for one in ones if (row := self._numbers(line, found, one)) is not None]
         return np.array(rows).reshape((*result.shape, *x.shape)) if len(rows) == result.size else None
 
     def _numbers(self, line: Line, found: LocalAdjoint | None, adjoint: Array) -> Array | None:
-        return None if found is None else found.numbers(self._operands(line), adjoint, self.question.dtype)
+        return None if found is None else found.numbers(self._operands(line), adjoint, self.bound.dtype)
 
     def _product(self, line: Line, operand: Atom) -> tuple[Array, ...]:
         """Return the two factors in the rule of a matrix product; none where they are large, or stacks of matrices."""
@@ -342,7 +340,7 @@ class Walk:
 def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
     """Give each adjoint its verdict: `unchecked` beyond `MOST_JUDGED`, or when no time is left."""
     verdicts: list[Verdict] = ["agree"]  # on the output, whose adjoint is v
-    ran, atoms = replace(walk.question, program=walk.trace.program), ends(walk.atoms)
+    ran, atoms = replace(walk.bound, program=walk.trace.program), ends(walk.atoms)
     with time_limit():
         for atom, one in tracked("line", zip(atoms, adjoints[1:], strict=True), len(atoms)):
             try:
@@ -354,20 +352,20 @@ def judged(walk: Walk, adjoints: Sequence[Adjoint], v: Array) -> list[Adjoint]:
     return [replace(adjoint, verdict=verdict) for adjoint, verdict in zip(adjoints, verdicts, strict=True)]
 
 
-def judged_adjoint(question: Question, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
+def judged_adjoint(bound: BoundFunction, atom: Atom, label: str, value: Array, v: Array, grad: Array) -> Check:
     """Judge one adjoint; y itself is judged elsewhere.
 
     Args:
-        question: The function at its point.
+        bound: The function at its point.
         atom: The intermediate.
         label: The intermediate's name.
         value: Its value as torch computed it, the point at which the rest of the function is judged.
         v: The gradient vector.
         grad: The adjoint, of the value's shape.
     """
-    program = cut(question.program, atom, label)
+    program = cut(bound.program, atom, label)
     name = str(atom) if atom in program.variables else label
-    rest = question.another(program, {**question.arrays, name: value}, (name,), bounded=False)
+    rest = bound.another(program, {**bound.arrays, name: value}, (name,), bounded=False)
     numbers = Numbers.of_first_order(rest.dtype, rest.value, None, v, {name: grad}, judges_value=False)
     check = compare_numbers(rest, numbers).check
     return replace(check, findings=tuple(finding.moved(variable=label) for finding in check.findings))

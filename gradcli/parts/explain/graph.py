@@ -12,9 +12,9 @@ from gradcli.language.inputs import Value
 from gradcli.language.program.opaque import require_readable
 from gradcli.language.program.wengert import Atom, Program, show
 from gradcli.option_words import Words, option
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.questions.naming import intermediates
 from gradcli.questions.parsed_text import DeviceOptions, Inputs, ParsedText
-from gradcli.questions.question import Question
 from gradcli.results import BackwardGraph, GraphTensor
 
 MAX_GRAPH_ELEMENTS = 2**25
@@ -43,35 +43,35 @@ def graph(
     >>> [(tensor.name, tensor.requires_grad, tensor.is_leaf) for tensor in answer.tensors]
     [('x', True, True), ('y', False, True), ('z', True, False)]
     """
-    inquiry = self._asked(at, **options)
-    require_readable(inquiry.snippet.program, "each node of a graph is a call with its rule")
-    question = inquiry.question(shares=False, is_last=v is None)
-    program, of_snippet = question.program, inquiry.snippet.v
+    unbound = self._asked(at, **options)
+    require_readable(unbound.snippet.program, "each node of a graph is a call with its rule")
+    bound = unbound.bind(shares=False, is_last=v is None)
+    program, of_snippet = bound.program, unbound.snippet.v
     retained = intermediates(program, show)
     named = _named(program)
-    shapes = [question.shapes.get(atom, ()) for atom in named.values()]
-    elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in question.arrays.values())))
+    shapes = [bound.shapes.get(atom, ()) for atom in named.values()]
+    elements = sum(math.prod(shape) for shape in (*shapes, *(array.shape for array in bound.arrays.values())))
     if elements > MAX_GRAPH_ELEMENTS:
         message = f"the tensors to show have {elements:,} elements together; the limit is {MAX_GRAPH_ELEMENTS:,}"
         raise TooLargeError(message, hint="the graph of smaller inputs is the same")
     # Without v, `backward()` runs on one element alone; the graph is there in any case.
-    has_v = v is not None or of_snippet is not None or math.prod(question.shape) == 1
-    cotangent = question.cotangent(v, of_snippet) if has_v else None
+    has_v = v is not None or of_snippet is not None or math.prod(bound.shape) == 1
+    cotangent = bound.cotangent(v, of_snippet) if has_v else None
     trial.end()
     from gradcli.autodiff.backward_passes import walk
 
-    weights = None if cotangent is None else question.weights(cotangent)
-    live = None if question.recording is None else question.recording.tensors
+    weights = None if cotangent is None else bound.weights(cotangent)
+    live = None if bound.recording is None else bound.recording.tensors
     found = walk(
         program,
-        question.arrays,
-        question.wrt,
-        question.dtype,
+        bound.arrays,
+        bound.wrt,
+        bound.dtype,
         named=named,
         retained=retained,
         v=weights,
         live=live,
-        device=question.device,
+        device=bound.device,
     )
     by_name = {tensor.name: tensor for tensor in found.tensors}
     y = by_name[program.output_name]
@@ -82,9 +82,9 @@ def graph(
         tensors=found.tensors,
         nodes=found.nodes,
         edges=found.edges,
-        notes=(*_of_pass(question, y, has_v=has_v), *_of_gradients(by_name, y, retained), *_same(program, named)),
-        **question.common,
-        device=question.device,
+        notes=(*_of_pass(bound, y, has_v=has_v), *_of_gradients(by_name, y, retained), *_same(program, named)),
+        **bound.common,
+        device=bound.device,
     )
 
 
@@ -95,7 +95,7 @@ def _named(program: Program) -> dict[str, Atom]:
     return {**of_lines, program.output_name: program.output}
 
 
-def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
+def _of_pass(bound: BoundFunction, y: GraphTensor, *, has_v: bool) -> list[str]:
     """Say why there is no graph, or was no backward pass."""
     if not y.requires_grad:
         reason = "nothing that autograd records leads to it"
@@ -104,7 +104,7 @@ def _of_pass(question: Question, y: GraphTensor, *, has_v: bool) -> list[str]:
     if y.grad_fn is None:
         notes.append(f"{y.name} is itself a leaf: no operation made it, so there is no graph")
     if not has_v:
-        shape = show(question.shape)
+        shape = show(bound.shape)
         needs = f"{y.name} has shape {shape} and needs {option('v')}"
         notes.append(Words(f"there was no backward pass, so every grad is None: {needs}"))
     return notes

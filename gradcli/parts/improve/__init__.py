@@ -23,7 +23,7 @@ from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.advising import Adviser
-    from gradcli.questions.question import Inquiry
+    from gradcli.questions.bound_function import FunctionWithValues
     from gradcli.results import Improvement
 
 
@@ -63,7 +63,7 @@ class ImprovePart(Part):
 PART = ImprovePart()
 
 
-def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+def improved(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> Improvement:
     """Find the form that loses the fewest digits at the point, at each of the points, or over the ranges.
 
     Raises:
@@ -71,4 +71,4 @@ def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
     """
     from gradcli.parts.improve import improve
 
-    return improve.improved(inquiry, ranges)
+    return improve.improved(unbound, ranges)

@@ -20,9 +20,9 @@ from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.improve.magnitudes import Spread, spread
 from gradcli.progress import set_step
+from gradcli.questions.bound_function import BoundFunction, FunctionWithValues, rounded
 from gradcli.questions.judging import judge_numbers
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
-from gradcli.questions.question import Inquiry, Question, rounded
 from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
 from gradcli.results import Array, BitsLost, Improvement, Strip
@@ -111,31 +111,31 @@ def improve(
     return improved(self._asked(at, **options), box or {})
 
 
-def improved(inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+def improved(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> Improvement:
     """Find the form that loses the fewest digits at the point, at each of the points, or over the ranges.
 
     Raises:
         GradcliError: A value is missing, surplus or malformed, or there is neither a value nor a range.
     """
     if ranges:
-        inquiry.require_fixed()
-    inquiry, ranges = inquiry.within(ranges)
+        unbound.require_fixed()
+    unbound, ranges = unbound.within(ranges)
     read = {name: read_range(text, f"--in {name}") for name, text in ranges.items()}
-    names = inquiry.snippet.program.names
-    if names and not (inquiry.at or inquiry.snippet.values):
+    names = unbound.snippet.program.names
+    if names and not (unbound.at or unbound.snippet.values):
         message = "improve needs a point, or a range: where digits are lost depends on it"
         hint = (
             f"give a point, {option('at', f'{names[0]}=1e-8')}, or a range, {option('in', f'{names[0]}=1e-300..1e300')}"
         )
         raise InputError(message, hint=hint)
-    question = inquiry.question()
-    sample = _over(question, read) if ranges else _at(question)
+    bound = unbound.bind()
+    sample = _over(bound, read) if ranges else _at(bound)
     with time_limit():
-        found = _improved(question, ranges, sample)
-        return _everywhere(found, inquiry, ranges) if ranges and found.outcome != "none" else found
+        found = _improved(bound, ranges, sample)
+        return _everywhere(found, unbound, ranges) if ranges and found.outcome != "none" else found
 
 
-def _everywhere(answer: Improvement, inquiry: Inquiry, ranges: Mapping[str, str]) -> Improvement:
+def _everywhere(answer: Improvement, unbound: FunctionWithValues, ranges: Mapping[str, str]) -> Improvement:
     """Say what is proved of the form at every point of the ranges: that it has a value, and the bits that it loses."""
     if answer.before is None:
         return answer
@@ -143,7 +143,7 @@ def _everywhere(answer: Improvement, inquiry: Inquiry, ranges: Mapping[str, str]
         from gradcli.parts.everywhere import has_values_in_box, lost_bits_in_box
 
         set_step("proving it everywhere")
-        asked = replace(inquiry, expression=answer.form, snippet=read_whole(answer.form))
+        asked = replace(unbound, expression=answer.form, snippet=read_whole(answer.form))
         lost = answer.before if answer.after is None else answer.after
         bits = lost_bits_in_box(asked, ranges, lost.worst + BOUNDED_MORE)
         is_same = answer.same == "proved" and has_values_in_box(asked, ranges)
@@ -152,23 +152,23 @@ def _everywhere(answer: Improvement, inquiry: Inquiry, ranges: Mapping[str, str]
     return answer
 
 
-def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
+def _improved(bound: BoundFunction, ranges: Mapping[str, str], sample: _Sample) -> Improvement:
     from gradcli.parts.improve.measuring import ENOUGH, Measure
 
     set_step("finding out what is lost")
     program = sample.program
 
     def measured(points: Sequence[Point], asked: int) -> Measure:
-        return Measure(program, points, question.wrt, question.dtype, asked=asked, enough=ENOUGH)
+        return Measure(program, points, bound.wrt, bound.dtype, asked=asked, enough=ENOUGH)
 
     measure = measured(sample.points, sample.asked)
     bits, unknown = measure.digits, tuple(_unknown(sample, measure))
-    given = {name: array for name, array in question.arrays.items() if name not in ranges}
-    common = question.common | {"inputs": given, "form": question.program.expression.strip()}
+    given = {name: array for name, array in bound.arrays.items() if name not in ranges}
+    common = bound.common | {"inputs": given, "form": bound.program.expression.strip()}
     answer = Improvement(command="improve", ranges=ranges, outcome="none", bits=bits, points=0, **common)
     typed = measure.lost_bits(program) if measure.has_point else None
     if typed is None:
-        return replace(answer, notes=unknown) if measure.untried else _judged(question, sample, answer)
+        return replace(answer, notes=unknown) if measure.untried else _judged(bound, sample, answer)
     answer = replace(answer, points=len(measure.points), before=_lost(typed, bits), notes=unknown)
     if measure.agrees(typed):
         return replace(answer, outcome="fine", strips=tuple(_strips(sample, measure, typed, None)))
@@ -180,7 +180,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
     after = None if found is None else found.one.loss
     answer = replace(answer, strips=tuple(_strips(sample, measure, typed, after)))
     if found is None or after is None:
-        return replace(answer, notes=(*unknown, _none_found(question)))
+        return replace(answer, notes=(*unknown, _none_found(bound)))
     is_proved = _is_proved(program, found.bases, sample.points[0], sample.ends)
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
@@ -191,7 +191,7 @@ def _improved(question: Question, ranges: Mapping[str, str], sample: _Sample) ->
 # -- the points
 
 
-def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sample:
+def _over(bound: BoundFunction, read: Mapping[str, tuple[Array, Array]]) -> _Sample:
     """Sample the ranges by magnitude; values of several variables are combined at random.
 
     Raises:
@@ -199,10 +199,10 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
     """
     columns: dict[str, list[Spread]] = {}
     for name, bounds in read.items():
-        low, high = (rounded(bound, question.dtype) for bound in question.bounds(name, bounds))
+        low, high = (rounded(end, bound.dtype) for end in bound.bounds(name, bounds))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise InputError(
-                f"the bounds of {option('in', of=name)} are beyond {question.dtype}",
+                f"the bounds of {option('in', of=name)} are beyond {bound.dtype}",
                 hint=f"leave out {option('dtype')}",
             )
         if not low.size:
@@ -210,7 +210,7 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
         if low.size > ELEMENTS:
             raise InputError(f"{option('in', of=name)} is of {low.size:,} numbers, and at most {ELEMENTS} are drawn")
         pairs = zip(low.ravel().tolist(), high.ravel().tolist(), strict=True)
-        columns[name] = [spread(a, b, question.dtype, is_only=len(read) == 1) for a, b in pairs]
+        columns[name] = [spread(a, b, bound.dtype, is_only=len(read) == 1) for a, b in pairs]
     generator = np.random.default_rng(SEED)
     count = max((len(one.values) for column in columns.values() for one in column), default=1)
     is_alone = sum(map(len, columns.values())) == 1
@@ -220,30 +220,30 @@ def _over(question: Question, read: Mapping[str, tuple[Array, Array]]) -> _Sampl
         orders = [np.resize(np.arange(len(one.values)), count) for one in column]
         orders = orders if is_alone else [generator.permutation(order) for order in orders]
         values = np.stack([one.values[order] for one, order in zip(column, orders, strict=True)], axis=1)
-        drawn[name] = rounded(values.reshape(count, *question.arrays[name].shape), question.dtype)
+        drawn[name] = rounded(values.reshape(count, *bound.arrays[name].shape), bound.dtype)
         if len(column) == 1:
             groups = column[0].groups[orders[0]]
             places = tuple(tuple(np.flatnonzero(groups == n).tolist()) for n in range(len(column[0].shown)))
             shown.append(_Shown(name, column[0].shown, places))
-    points = [{**question.arrays, **{name: array[n] for name, array in drawn.items()}} for n in range(count)]
+    points = [{**bound.arrays, **{name: array[n] for name, array in drawn.items()}} for n in range(count)]
     shown = shown or [_Shown("", ("all of the range",), (tuple(range(count)),))]
-    sides = {name: question.bounds(name, pair) for name, pair in read.items()}
-    lower = {**question.arrays, **{name: pair[0] for name, pair in sides.items()}}
-    upper = {**question.arrays, **{name: pair[1] for name, pair in sides.items()}}
-    return _Sample(question.program, points, 0, tuple(shown), (lower, upper))
+    sides = {name: bound.bounds(name, pair) for name, pair in read.items()}
+    lower = {**bound.arrays, **{name: pair[0] for name, pair in sides.items()}}
+    upper = {**bound.arrays, **{name: pair[1] for name, pair in sides.items()}}
+    return _Sample(bound.program, points, 0, tuple(shown), (lower, upper))
 
 
-def _at(question: Question) -> _Sample:
+def _at(bound: BoundFunction) -> _Sample:
     """Sample the given point, or the several points of an elementwise function; and others around each."""
     from gradcli.parts.improve.measuring import STEPS, around
 
-    program, points = question.program, [question.arrays]
+    program, points = bound.program, [bound.arrays]
     labels: list[float | str] = ["here", "around it"]
     variable = ""
-    scalar = _of_one_element(question)
+    scalar = _of_one_element(bound)
     if scalar is not None:
         program = scalar
-        values, count = question.arrays.items(), question.shape[0]
+        values, count = bound.arrays.items(), bound.shape[0]
         points = [{name: x if x.ndim == 0 else np.asarray(x[n]) for name, x in values} for n in range(count)]
         moving = [name for name, x in values if x.ndim]
         variable = moving[0] if len(moving) == 1 else ""
@@ -251,7 +251,7 @@ def _at(question: Question) -> _Sample:
     every = list(points)
     groups = [[n] for n in range(len(points))]
     for n, point in enumerate(points):
-        more = around(point, question.dtype, still=position_names(program))[1:]
+        more = around(point, bound.dtype, still=position_names(program))[1:]
         groups[n] += range(len(every), len(every) + len(more))
         every += more
     if len(points) == 1:
@@ -260,14 +260,14 @@ def _at(question: Question) -> _Sample:
     return _Sample(program, every, len(points), (shown,))
 
 
-def _of_one_element(question: Question) -> Program | None:
+def _of_one_element(bound: BoundFunction) -> Program | None:
     """Return the Program of an elementwise function that is given several numbers; None for any other."""
-    program, shapes = question.program, {x.shape for x in question.arrays.values() if x.ndim}
+    program, shapes = bound.program, {x.shape for x in bound.arrays.values() if x.ndim}
     is_elementwise = all(line.call.op.kind is Kind.ELEMENTWISE for line in program.lines)
     if len(shapes) != 1 or not is_elementwise or program.shown or program.needs_shapes:
         return None
     (shape,) = shapes
-    if len(shape) != 1 or not 1 < shape[0] <= MOST_POINTS or question.shape != shape:
+    if len(shape) != 1 or not 1 < shape[0] <= MOST_POINTS or bound.shape != shape:
         return None
     return program
 
@@ -285,16 +285,16 @@ def _better(
     return replace(answer, outcome="better", form=form, reasons=reasons, domain=domain, same=same)
 
 
-def _judged(question: Question, sample: _Sample, answer: Improvement) -> Improvement:
+def _judged(bound: BoundFunction, sample: _Sample, answer: Improvement) -> Improvement:
     """Answer by a check where nothing can be measured: for a point without a value, and for large arrays."""
-    at = replace(question, arrays={**question.arrays, **sample.points[0]}) if answer.ranges else question
-    check = judge_numbers(at, at.first_derivatives(), Question.first_derivatives).check
+    at = replace(bound, arrays={**bound.arrays, **sample.points[0]}) if answer.ranges else bound
+    check = judge_numbers(at, at.first_derivatives(), BoundFunction.first_derivatives).check
     if check.verdict == "agree":
         return replace(answer, outcome="fine", notes=("torch's numbers agree with the truth",))
     rewrite, where = check.rewrite, "some point" if answer.ranges else "the point"
     if rewrite is None or rewrite.verdict != "agree":
         return replace(answer, notes=(f"the verdict of a check at {where} is {check.verdict}",))
-    is_proved = _is_proved(question.program, (rewrite.basis or rewrite.expression,), at.arrays)
+    is_proved = _is_proved(bound.program, (rewrite.basis or rewrite.expression,), at.arrays)
     where, has_series = "this point and others", bool(rewrite.basis)
     told = replace(answer, notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",))
     return _better(told, rewrite.expression, (rewrite.reason,), where, is_proved=is_proved, has_series=has_series)
@@ -330,11 +330,11 @@ def _unknown(sample: _Sample, measure: Measure) -> Iterator[str]:
         yield f"{unknown} of {len(sample.points)} points {has} no known value or derivative, and {count} for nothing"
 
 
-def _none_found(question: Question) -> str:
+def _none_found(bound: BoundFunction) -> str:
     """Say why there is no better form."""
     if is_over_time():
         return "the search was not finished within the budget"
-    if question.program.shown:
+    if bound.program.shown:
         return "the function is part of a snippet, whose lines are not rewritten"
     return "known cures, identities, series, and two forms joined were tried: none loses less and is the same function"
 

@@ -1,7 +1,7 @@
 """A function and its derivative as curves, with kinks and poles; over two variables, a map.
 
 plot, shell                      the command, its help and its options
-moving_question                  a question whose values move along a line or in a plane
+moving_function                  a question whose values move along a line or in a plane
 plot_document                    the plot, and the places that are listed below it
 drawn_curves                     curves as data, without places
 proved_places, proved_stretches  where torch's numbers are proved, and places of that check; a strip below the curves
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradcli.parts.figures import Drawing, Theme
     from gradcli.parts.plot.characters import Painted
     from gradcli.parts.plot.curve_figures import DrawnStrip
-    from gradcli.questions.question import Question
+    from gradcli.questions.bound_function import BoundFunction
     from gradcli.report.document import Screen
     from gradcli.results import Plot
 
@@ -68,17 +68,17 @@ class PlotPart(Part):
 PART = PlotPart()
 
 
-def curves_over(question: Question, low: float, high: float) -> Plot | None:
+def curves_over(bound: BoundFunction, low: float, high: float) -> Plot | None:
     """Compute y and its derivative over a range of its one variable, without places; None of a range that is not drawn.
 
     Args:
-        question: A function of one element, by a variable of one.
+        bound: A function of one element, by a variable of one.
         low: The lower end.
         high: The upper end.
     """
     from gradcli.parts.plot import drawn_curves
 
-    return drawn_curves.curves_over(question, low, high)
+    return drawn_curves.curves_over(bound, low, high)
 
 
 def text_curves(plot: Plot, screen: Screen, strip: Callable[[int], Text]) -> Iterator[Text]:

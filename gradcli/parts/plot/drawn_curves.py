@@ -8,8 +8,8 @@ import numpy as np
 
 from gradcli.crosscheck import curves
 from gradcli.notation import PARTIAL, Element, Named, Notation, second
-from gradcli.parts.plot.moving_question import MovingQuestion
-from gradcli.questions.question import Question
+from gradcli.parts.plot.moving_function import MovingFunction
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.results import Array, Curve, Plot
 from gradcli.symbolic.printing import formula
 
@@ -26,19 +26,19 @@ def is_drawn(low: float, high: float) -> bool:
 
 
 @np.errstate(all="ignore")
-def curves_over(question: Question, low: float, high: float) -> Plot | None:
+def curves_over(bound: BoundFunction, low: float, high: float) -> Plot | None:
     """Compute y and its derivative over a range of its one variable, without places; None of a range that is not drawn.
 
     Args:
-        question: A function of one element, by a variable of one.
+        bound: A function of one element, by a variable of one.
         low: The lower end.
         high: The upper end.
     """
     if not is_drawn(low, high):
         return None
-    (name,) = question.wrt
-    start, direction = np.zeros_like(question.arrays[name], np.float64), np.ones_like(question.arrays[name], np.float64)
-    line = MovingQuestion(question, {name: start}, [{name: direction}], name)
+    (name,) = bound.wrt
+    start, direction = np.zeros_like(bound.arrays[name], np.float64), np.ones_like(bound.arrays[name], np.float64)
+    line = MovingFunction(bound, {name: start}, [{name: direction}], name)
     points, numbers = curves.sample(line.subject, [], [], low, high)
     shown = curves.windows(points, numbers, [], [])
     return Plot(
@@ -48,14 +48,14 @@ def curves_over(question: Question, low: float, high: float) -> Plot | None:
         curves=tuple(named_curves(line, numbers, shown, None)),
         marks=(),
         spans=(),
-        formula=short_formula(question),
-        **question.common,
+        formula=short_formula(bound),
+        **bound.common,
     )
 
 
-def named_curves(line: MovingQuestion, numbers: Array, shown: Array, lost: curves.LostDigits | None) -> Iterator[Curve]:
+def named_curves(line: MovingFunction, numbers: Array, shown: Array, lost: curves.LostDigits | None) -> Iterator[Curve]:
     """Name the rows of numbers."""
-    shape, name = line.question.shape, line.question.program.output_name
+    shape, name = line.bound.shape, line.bound.program.output_name
     for element in range(numbers.shape[-1]):
         index = tuple(int(i) for i in np.unravel_index(element, shape))
         y, x = Element(name, index) if shape else Named(name), Named(line.name)
@@ -66,10 +66,10 @@ def named_curves(line: MovingQuestion, numbers: Array, shown: Array, lost: curve
             yield Curve(labels[order], order, element, values, (low, high), *both)
 
 
-def short_formula(question: Question) -> Notation | None:
+def short_formula(bound: BoundFunction) -> Notation | None:
     """Return y as a formula, where it is a number and the formula is short."""
-    block = next(iter(question.derived.blocks.values()), "")
-    if question.shape or isinstance(block, str) or question.recording is not None:
+    block = next(iter(bound.derived.blocks.values()), "")
+    if bound.shape or isinstance(block, str) or bound.recording is not None:
         return None
-    found = formula(block, question.program).function
+    found = formula(block, bound.program).function
     return None if found is None or len(found[1].text) > MOST_LETTERS else found[1]

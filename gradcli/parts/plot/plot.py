@@ -17,12 +17,12 @@ from gradcli.language.lower.names import shadowed
 from gradcli.language.program.wengert import show
 from gradcli.option_words import option
 from gradcli.parts.plot.drawn_curves import is_drawn, named_curves, short_formula
-from gradcli.parts.plot.moving_question import MovingQuestion
+from gradcli.parts.plot.moving_function import MovingFunction
 from gradcli.parts.plot.proved_places import proved_of
 from gradcli.progress import set_step
+from gradcli.questions.bound_function import BoundFunction, Device, Dtype
 from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
-from gradcli.questions.question import Device, Dtype, Question
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Mark, MarkedRange, Plot, PlotMap, Tangent
 
@@ -100,15 +100,15 @@ class _Asked(NamedTuple):
     dtype: Dtype | None
     device: Device | None
 
-    def question(self, values: Mapping[str, Value], wrt: tuple[str, ...]) -> Question:
+    def bind(self, values: Mapping[str, Value], wrt: tuple[str, ...]) -> BoundFunction:
         """Ask for the derivative by some variables at values."""
-        return self.text._asked(values, wrt, self.dtype, self.device).question()
+        return self.text._asked(values, wrt, self.dtype, self.device).bind()
 
 
 class _DrawnLine(NamedTuple):
     """A line to draw: the question that moves, the ends if they are given, and the place of the tangent."""
 
-    moving: MovingQuestion
+    moving: MovingFunction
     ends: tuple[float, float] | None
     touched: float | None
 
@@ -135,7 +135,7 @@ def _require_parameters(text: ParsedText, ends: Iterable[str], wrt: Iterable[str
                 raise no_such_variable(given, name, text.parameters)
 
 
-def _in_plane(asked: _Asked, ends: Mapping[str, tuple[float, float]]) -> Question:
+def _in_plane(asked: _Asked, ends: Mapping[str, tuple[float, float]]) -> BoundFunction:
     """Ask for a map over two variables, neither of which has a value.
 
     Raises:
@@ -146,7 +146,7 @@ def _in_plane(asked: _Asked, ends: Mapping[str, tuple[float, float]]) -> Questio
         what = option("order") if asked.order > 1 else option("at", of=held)
         raise InputError("a map has y and its gradient, over two variables", hint=f"leave out {what}")
     starts = {name: low for name, (low, _) in ends.items()}
-    return asked.question({**starts, **asked.values}, tuple(ends))
+    return asked.bind({**starts, **asked.values}, tuple(ends))
 
 
 def _on_line(asked: _Asked, ends: Mapping[str, tuple[float, float]], wrt: Sequence[str] | None) -> _DrawnLine:
@@ -162,8 +162,8 @@ def _on_line(asked: _Asked, ends: Mapping[str, tuple[float, float]], wrt: Sequen
         hint = f"a plot has the derivative by the variable of its range; leave out {option('wrt')}"
         raise InputError(message, hint=hint)
     own, span = values.pop(name, None), ends.get(name)
-    question = asked.question({**values, name: 0.5 if span is None else span[0]}, (name,))
-    line = MovingQuestion.over(question, (name,), asked.order)
+    bound = asked.bind({**values, name: 0.5 if span is None else span[0]}, (name,))
+    line = MovingFunction.over(bound, (name,), asked.order)
     touched = None if own is None else read_value(own, f"--at {name}")
     if touched is not None and touched.shape:
         message = f"'{name}' has shape {show(touched.shape)}, and a plot is over a number"
@@ -209,27 +209,27 @@ def _only(text: ParsedText, values: Mapping[str, Value]) -> str:
 
 def _directed(asked: _Asked, at: Inputs | None, box: Mapping[str, str], along: Directions) -> _DrawnLine:
     """Read the direction from the values of the tensors; t = 0 is the point itself."""
-    question = asked.text._asked(at, None, asked.dtype, asked.device).question()
-    direction = question.directions(along, "plot")
-    question = replace(question, wrt=tuple(direction))
-    start = {name: question.arrays[name].astype(np.float64) for name in direction}
+    bound = asked.text._asked(at, None, asked.dtype, asked.device).bind()
+    direction = bound.directions(along, "plot")
+    bound = replace(bound, wrt=tuple(direction))
+    start = {name: bound.arrays[name].astype(np.float64) for name in direction}
     ends = _ends(PARAMETER, next(iter(box.values()), "-1..1"))
-    return _DrawnLine(MovingQuestion(question, start, [direction], PARAMETER, asked.order), ends, 0.0)
+    return _DrawnLine(MovingFunction(bound, start, [direction], PARAMETER, asked.order), ends, 0.0)
 
 
 @np.errstate(all="ignore")  # what is beyond float64 is infinite, and not drawn
-def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: float | None) -> Plot:
+def _of_line(line: MovingFunction, ends: tuple[float, float] | None, touched: float | None) -> Plot:
     """Compute the curves, the places and the tangents."""
-    question = line.question
-    if question.recording is not None and line.order > 1:
+    bound = line.bound
+    if bound.recording is not None and line.order > 1:
         raise InputError(
             "of a function of Python, the second derivative is not drawn", hint=f"leave out {option('order')}"
         )
-    if not 0 < (count := math.prod(question.shape)) <= MOST_CURVES:
-        shape, name = show(question.shape), question.program.output_name
+    if not 0 < (count := math.prod(bound.shape)) <= MOST_CURVES:
+        shape, name = show(bound.shape), bound.program.output_name
         message = f"{name} has shape {shape}, and 1 to {MOST_CURVES} elements are drawn"
         raise TooLargeError(message, hint=f"plot one of the {count:,}: {name} = ...; {name}[0]")
-    marks, spans, lost, common = list[Mark](), list[MarkedRange](), None, question.common
+    marks, spans, lost, common = list[Mark](), list[MarkedRange](), None, bound.common
     missing = ""
     with time_limit():
         low, high = line.shown_range() if ends is None else ends
@@ -248,7 +248,7 @@ def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: fl
         except OverTimeError as error:
             missing = missing or f"{MISSING_ERRORS} was {error}"
     # Of a function of Python no branch is left out.
-    warnings = () if question.recording is not None else common["warnings"]
+    warnings = () if bound.recording is not None else common["warnings"]
     return Plot(
         command="plot",
         variable=line.name,
@@ -258,25 +258,25 @@ def _of_line(line: MovingQuestion, ends: tuple[float, float] | None, touched: fl
         marks=tuple(marks),
         spans=(*spans, *proved.named(curves.broken_ranges(points, numbers, lost))),
         stretches=proved.stretches,
-        rtol=TOLERANCE[question.dtype].rtol if proved.stretches else None,
+        rtol=TOLERANCE[bound.dtype].rtol if proved.stretches else None,
         tangents=() if touched is None else tuple(_tangents(line, touched)),
-        formula=short_formula(question),
+        formula=short_formula(bound),
         **common | {"warnings": (*warnings, *filter(None, [missing]))},
     )
 
 
 @np.errstate(all="ignore")
-def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> PlotMap:
+def _of_two(bound: BoundFunction, ends: Mapping[str, tuple[float, float]]) -> PlotMap:
     """Compute y and its gradient over a grid of two variables, the first of which is the horizontal one.
 
     Raises:
         InputError: y has several elements.
     """
-    question.require_one_element("grad")
-    plane = MovingQuestion.over(question, tuple(ends))
+    bound.require_one_element("grad")
+    plane = MovingFunction.over(bound, tuple(ends))
     axes, edges = ([np.linspace(*pair, count) for pair in ends.values()] for count in (GRID, CELLS + 1))
     y, *slopes = plane.evaluate(np.stack(np.meshgrid(*axes)).reshape(2, -1)).reshape(3, GRID, GRID)
-    common = question.common
+    common = bound.common
     cells = curve_places.SingularCells(np.zeros((0, 2)), np.zeros(0, bool))
     try:
         with time_limit():
@@ -288,14 +288,14 @@ def _of_two(question: Question, ends: Mapping[str, tuple[float, float]]) -> Plot
         axes=dict(zip(ends, axes, strict=True)),
         values=y,
         gradient={name: np.where(np.isnan(y), np.nan, slope) for name, slope in zip(ends, slopes, strict=True)},
-        formula=short_formula(question),
+        formula=short_formula(bound),
         singular=cells.middles,
         kinks=cells.middles[cells.is_kink],
         **common,
     )
 
 
-def _tangents(line: MovingQuestion, place: float) -> Iterator[Tangent]:
+def _tangents(line: MovingFunction, place: float) -> Iterator[Tangent]:
     """Yield the tangent of each element of y at a place, where torch has one."""
     values, slopes, *_ = line.evaluate(np.array([place]))[:, 0]
     for element, (value, slope) in enumerate(zip(values, slopes, strict=True)):

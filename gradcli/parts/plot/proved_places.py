@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gradcli.parts import is_listed
-from gradcli.parts.plot.moving_question import MovingQuestion
+from gradcli.parts.plot.moving_function import MovingFunction
 from gradcli.reference.singular_places import SingularRange
 from gradcli.results import MarkedRange, Stretch
 
@@ -43,16 +43,16 @@ def _is_within(span: MarkedRange, stretches: Sequence[Stretch]) -> bool:
     return sum(shared) > (span.high - span.low) / 2
 
 
-def proved_of(line: MovingQuestion, low: float, high: float) -> ProvedPart:
+def proved_of(line: MovingFunction, low: float, high: float) -> ProvedPart:
     """Check all points of a line, where it is the range of a number in a function that was typed."""
-    question = line.question
-    is_number = list(line.directions[0]) == list(question.wrt) == [line.name] and not question.arrays[line.name].shape
-    if not is_number or question.recording is not None or math.prod(question.shape) != 1:
+    bound = line.bound
+    is_number = list(line.directions[0]) == list(bound.wrt) == [line.name] and not bound.arrays[line.name].shape
+    if not is_number or bound.recording is not None or math.prod(bound.shape) != 1:
         return ProvedPart()
     if is_listed("everywhere"):
         from gradcli.parts.everywhere import proved_line
 
-        if (found := proved_line(question, low, high)) is not None:
+        if (found := proved_line(bound, low, high)) is not None:
             # Of second derivatives more places are singular.
             return ProvedPart(found.places if line.order == 1 else None, found.stretches)
     return ProvedPart()

@@ -30,7 +30,7 @@ from gradcli.parts.running.recorded_function import RecordedFunction
 from gradcli.results import Entry, Mode, Verdict
 
 if TYPE_CHECKING:
-    from gradcli.questions.question import Question
+    from gradcli.questions.bound_function import BoundFunction
     from gradcli.questions.recorded_protocol import Released
 
 KNOWN_OTHERWISE: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "removable", "undefined", "disagree")
@@ -61,14 +61,14 @@ SAYS: Mapping[Verdict, str] = {
 class JudgedFunction(RecordedFunction, Protocol):
     """A recorded function that can be called next to its point."""
 
-    def moved(self, question: Question, numbers: Numbers) -> Movement | None:
+    def moved(self, bound: BoundFunction, numbers: Numbers) -> Movement | None:
         """Call the function on both sides of the point."""
 
     def cut(self, wrt: tuple[str, ...]) -> HeldConstant | None:
         """Find a gradient that is not the function's, as a value is held constant."""
 
 
-def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question: Question) -> Judgement:
+def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, bound: BoundFunction) -> Judgement:
     """Join to a judgement of torch's numbers what else is known of a function of Python.
 
     A branch at its boundary is a kink, a gradient with a value held constant a cut.  What the function does next to the
@@ -78,14 +78,14 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
         recorded: The function.
         found: The judgement of the numbers, by the recording alone, and what it lacks as values are held constant.
         numbers: Torch's.
-        question: The function at its point.
+        bound: The function at its point.
     """
     if recorded.fault:  # a function that computes wrong numbers is no witness
         findings = findings_of([Boundary("disagree", recorded.fault)], recorded.value)
         return found.judgement.joined(findings, is_fully_recorded=False)
-    moved, judgement, proven_cut = recorded.moved(question, numbers), found.judgement, found.cut
-    cut = None if found.is_decided else recorded.cut(question.wrt)
-    boundaries, notes = list(recorded.boundaries(question.wrt)), list[str]()
+    moved, judgement, proven_cut = recorded.moved(bound, numbers), found.judgement, found.cut
+    cut = None if found.is_decided else recorded.cut(bound.wrt)
+    boundaries, notes = list(recorded.boundaries(bound.wrt)), list[str]()
     if moved is not None and numbers.order == 1:
         judgement = with_directions(judgement, recorded, moved.function, moved.known)
     if moved is not None:
@@ -94,7 +94,7 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
         if unseen and moved.has_slopes_of_torch:
             notes += [IS_CONFIRMED.format(moved.witness, one.note) for one in unseen]
             boundaries = [one for one in boundaries if one not in unseen]
-        if cut is not None and _denies_cut(moved, cut, question):
+        if cut is not None and _denies_cut(moved, cut, bound):
             notes.append(IS_CONFIRMED.format(moved.witness, cut.note))
             cut = None
         if proven_cut is not None and moved.denies(proven_cut):
@@ -111,7 +111,7 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, question
     contradiction, is_denied = None, moved is not None and _denies_truths(moved, judgement)
     if moved is not None:
         mode = numbers.differentiation
-        contradiction = _contradiction(recorded, moved, judgement, question.wrt, mode, is_denied=is_denied)
+        contradiction = _contradiction(recorded, moved, judgement, bound.wrt, mode, is_denied=is_denied)
     if contradiction is not None:
         judgement = judgement.changed(_without_truth) if is_denied else judgement
         judgement = judgement.joined(findings_of([contradiction], recorded.value), is_fully_recorded=False)
@@ -155,11 +155,11 @@ def _confirmed(judgement: Judgement, recorded: RecordedFunction, moved: Movement
     return judgement.changed(confirmed).joined(findings, list(notes), is_fully_recorded=False)
 
 
-def _denies_cut(moved: Movement, cut: HeldConstant, question: Question) -> bool:
+def _denies_cut(moved: Movement, cut: HeldConstant, bound: BoundFunction) -> bool:
     """Tell whether the function has torch's slopes, and not those of a gradient with what a cut lacks."""
-    if moved.shape != question.shape:
+    if moved.shape != bound.shape:
         return False
-    here = vjp(question.forward, cut.weights, question.wrt)
+    here = vjp(bound.forward, cut.weights, bound.wrt)
     known = KnownDerivative({name: rows_of(array, 1) for name, array in here.items()}, cut.weights.ravel())
     missing = KnownDerivative({name: rows_of(array, 1) for name, array in cut.missing.items()}, known.weights)
     effects = [missing.along(direction.u, 1) for direction in moved.function.directions]

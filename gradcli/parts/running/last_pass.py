@@ -94,9 +94,9 @@ class _AskedRecorder(ScriptRecorder):
         if len(vs) > 1:
             raise InputError("a pass of several gradient vectors at once is not explained")
         called = f"pass {told.number}{place}"
-        inquiry = next(iter(self._inquiries(y, given.get("inputs"), called)))
+        unbound = next(iter(self._unbound_functions(y, given.get("inputs"), called)))
         options = {**self.given}
         if vs and options.keys().isdisjoint(("v", "vs", "loss")):
             options["v"] = vs[0]
-        self._answer_found = ScriptTensor(called, inquiry).ask(self.command, options)
+        self._answer_found = ScriptTensor(called, unbound).ask(self.command, options)
         return told

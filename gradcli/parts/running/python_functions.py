@@ -43,9 +43,9 @@ from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.stated_gradients import StatedGradient
 from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
+from gradcli.questions.bound_function import BoundFunction, Device, Dtype, FunctionWithValues
 from gradcli.questions.naming import Inputs, with_name
 from gradcli.questions.parsed_text import ArgumentStructure
-from gradcli.questions.question import Device, Dtype, Inquiry, Question
 from gradcli.recording.aten_calls import Argument, WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm
 
@@ -188,14 +188,14 @@ class PythonFunction(Function):
         dtype: Dtype | None,
         device: Device | None,
         shapes: Callable[[Sequence[str]], Mapping[str, Shape]],
-    ) -> Inquiry:
+    ) -> FunctionWithValues:
         """Ask as for any function, recorded at zeros, as only the shapes of columns count."""
         given = self._by_name(at)
         zeros = {
             name: np.zeros(shape) for name, shape in shapes([n for n in self.parameters if n not in given]).items()
         }
-        inquiry = self._asked({**given, **zeros}, wrt or list(zeros), dtype, device)
-        return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in zeros})
+        unbound = self._asked({**given, **zeros}, wrt or list(zeros), dtype, device)
+        return replace(unbound, at={name: value for name, value in unbound.at.items() if name not in zeros})
 
     def _give_back(self) -> None:
         """Give tensors found elsewhere their numbers back."""
@@ -214,19 +214,19 @@ class PythonFunction(Function):
         dtype: Dtype | None = None,
         device: Device | None = None,
         check: bool = True,
-    ) -> Inquiry:
+    ) -> FunctionWithValues:
         made = self._recorded(self._by_name(at), dtype, frozenset(wrt or ()), device)
         constants = {name: made.arrays[name].astype(np.float64) for name in made.constants}
         own = {name: array for name, array in made.arrays.items() if name not in constants}
         wrt = made.arguments if wrt is None else wrt
         snippet = Snippet(made.program, values=constants, wrt=None)
-        return Inquiry(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
+        return FunctionWithValues(made.program.text, snippet, own, wrt, made.call.dtype, check, made)
 
     def stated(self, given: Mapping[str, Argument], variable: str, wrt: Sequence[str]) -> StatedGradient:
         """State that it gives the derivatives of another function."""
         return stated_gradient(self.function, self.expression, given, variable, wrt)
 
-    def _argument_values(self, at: Inputs | None, question: Question) -> Mapping[str, Argument]:
+    def _argument_values(self, at: Inputs | None, bound: BoundFunction) -> Mapping[str, Argument]:
         """Return the arguments by name and in order: as they were given, or as their texts are read."""
         values: dict[str, Argument] = {**self._by_name(at)}
         for name, kind in self._taken.kinds.items():

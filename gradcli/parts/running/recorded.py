@@ -45,8 +45,8 @@ from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import Surroundings, clone_saved_tensors, give, keeping_gradients, silenced
 from gradcli.parts.running.replays import require_same
 from gradcli.progress import budget_factor
+from gradcli.questions.bound_function import BoundFunction, Dtype
 from gradcli.questions.parsed_text import ArgumentStructure
-from gradcli.questions.question import Dtype, Question
 from gradcli.questions.recorded_protocol import Released
 from gradcli.recording.aten_calls import Application, Argument, WrongDtypeError, numbers_of
 from gradcli.recording.modes import TimeLimit
@@ -172,30 +172,30 @@ class Recorded:
             hint = "draw random numbers from torch, and leave what is outside of the function as it is"
             raise InputError(f"{self.call.called} gives another value when it is called again: {values}", hint=hint)
 
-    def judged(self, found: Released, numbers: Numbers, question: Question) -> Judgement:
+    def judged(self, found: Released, numbers: Numbers, bound: BoundFunction) -> Judgement:
         """Join to a judgement of torch's numbers what else is known of the function, which is their last judge."""
-        return with_lines_of_code(judged(self, found, numbers, question), self)
+        return with_lines_of_code(judged(self, found, numbers, bound), self)
 
-    def moved(self, question: Question, numbers: Numbers) -> Movement | None:
+    def moved(self, bound: BoundFunction, numbers: Numbers) -> Movement | None:
         """Prepare the calls of the function next to its point; of a script, replays of its recording."""
         is_second = numbers.order == 2
         key, digits = (
-            (question.wrt, is_second),
+            (bound.wrt, is_second),
             max(float(np.finfo(self.call.dtype).eps), self.recorder.decisions.digits),
         )
 
         def values(arrays: Mapping[str, Array]) -> Forward:
             at = self.called_at if self.ran is None else self.replayed_at
-            return at(arrays, question.wrt if is_second else ())
+            return at(arrays, bound.wrt if is_second else ())
 
         found = movement(
             values,
             numbers,
-            question.forward,
-            {name: self.arrays[name] for name in question.wrt},
+            bound.forward,
+            {name: self.arrays[name] for name in bound.wrt},
             digits=LOW_DIGITS if self.recorder.decisions.low else digits,
             largest=self.largest,
-            rounding=lambda weights: rounding_of(self, weights, question.wrt),
+            rounding=lambda weights: rounding_of(self, weights, bound.wrt),
             is_lost=bool(self.recorder.decisions.lost),
             together=partial(self.call.surroundings.shared, is_silent=True) if self.ran is None else nullcontext,
             known=self._movements.get(key),

@@ -9,8 +9,8 @@ from gradcli.autodiff.run import Forward
 from gradcli.crosscheck.boundaries import Boundary
 from gradcli.language.program.wengert import Atom, Guard, Program
 from gradcli.parts.running.repeated_runs import Surroundings
+from gradcli.questions.bound_function import Dtype
 from gradcli.questions.parsed_text import ArgumentStructure
-from gradcli.questions.question import Dtype
 from gradcli.recording.aten_calls import Application
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array, Mode

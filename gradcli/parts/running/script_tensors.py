@@ -21,8 +21,8 @@ from gradcli.parts.running.python_functions import PythonFunction
 from gradcli.parts.running.script_texts import is_notebook
 from gradcli.parts.running.scripts import ScriptRecorder
 from gradcli.parts.running.targets import Target, guarded, run_notebook
+from gradcli.questions.bound_function import Device, Dtype, FunctionWithValues
 from gradcli.questions.naming import Inputs
-from gradcli.questions.question import Device, Dtype, Inquiry
 
 
 def is_tensor_with_history(found: object) -> bool:
@@ -33,16 +33,16 @@ def is_tensor_with_history(found: object) -> bool:
 class ScriptTensor(PythonFunction):
     """A tensor of a script, as a function of its leaves, which have the values that the script gives them."""
 
-    def __init__(self, called: str, inquiry: Inquiry) -> None:
+    def __init__(self, called: str, unbound: FunctionWithValues) -> None:
         self.expression = called
         self.borrowed, self.structures, self._given, self._taken = {}, {}, {}, Signature({})
         self._dtype, self._devices, self._device = None, {}, "cpu"
-        self._inquiry = inquiry
+        self._unbound = unbound
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The leaves."""
-        return tuple(self._inquiry.wrt or ())
+        return tuple(self._unbound.wrt or ())
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class ScriptTensor(PythonFunction):
         dtype: Dtype | None = None,
         device: Device | None = None,
         check: bool = True,
-    ) -> Inquiry:
+    ) -> FunctionWithValues:
         if isinstance(at, Mapping) and not at:
             at = None
         if at is not None or dtype is not None or device is not None:
@@ -76,7 +76,7 @@ class ScriptTensor(PythonFunction):
         if unknown:
             message = f"{option('wrt')} names '{unknown[0]}', and the leaves are {', '.join(self.variables)}"
             raise InputError(message)
-        return replace(self._inquiry, wrt=[*(wrt or self.variables)], check=check)
+        return replace(self._unbound, wrt=[*(wrt or self.variables)], check=check)
 
 
 def tensor_of_script(target: Target) -> ScriptTensor:
@@ -89,8 +89,8 @@ def tensor_of_script(target: Target) -> ScriptTensor:
     return ScriptTensor(called, _recorded(target, called))
 
 
-def _recorded(target: Target, called: str) -> Inquiry:
-    """Run the script of a target, and make the inquiry about its tensor.
+def _recorded(target: Target, called: str) -> FunctionWithValues:
+    """Run the script of a target, and make the function of its tensor, with values.
 
     Raises:
         InputError: The script fails, or its calls cannot be recorded.
@@ -104,8 +104,8 @@ def _recorded(target: Target, called: str) -> Inquiry:
         if not isinstance(found, torch.Tensor):
             raise InputError(f"{called} is no tensor when the script is run once more")
         with recorder.paused():
-            inquiry = recorder.inquiry_of(found, called)
-    return inquiry
+            unbound = recorder.unbound_function_of(found, called)
+    return unbound
 
 
 def _names_of(path: str) -> object:

@@ -45,8 +45,8 @@ from gradcli.parts.running.refusals import RefusalNotes
 from gradcli.parts.running.replays import require_same
 from gradcli.parts.running.watching import Watch, unrecorded
 from gradcli.progress import budget
+from gradcli.questions.bound_function import Dtype, FunctionWithValues
 from gradcli.questions.commands.vjp import answered
-from gradcli.questions.question import Dtype, Inquiry
 from gradcli.recording.aten_calls import Argument, Leaf, copied, name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import NUMBERS_LEAVE
 from gradcli.recording.memory import alias
@@ -234,26 +234,26 @@ class ScriptRecorder(LateRecorder):
             return False
         return all(one.grad_fn is None for one in changed)
 
-    def _inquiries(self, y: Tensor, inputs: object, called: str) -> Iterator[Inquiry]:
-        """Make the inquiries about a tensor: by the leaves, and by each other tensor, which depends on these."""
+    def _unbound_functions(self, y: Tensor, inputs: object, called: str) -> Iterator[FunctionWithValues]:
+        """Make functions of a tensor, with values: by the leaves, and by each other tensor, which depends on these."""
         given = tensors_in(inputs)
         others = [one for one in given if not one.is_leaf]
         if len(others) < len(given) or not given:
-            yield self._inquiry(y, [one for one in given if one.is_leaf], called)
-        yield from (self._inquiry(y, [one], called) for one in others)
+            yield self._unbound(y, [one for one in given if one.is_leaf], called)
+        yield from (self._unbound(y, [one], called) for one in others)
 
-    def inquiry_of(self, y: Tensor, called: str) -> Inquiry:
-        """Make the inquiry about a tensor that the script holds, by all its leaves.
+    def unbound_function_of(self, y: Tensor, called: str) -> FunctionWithValues:
+        """Make the function of a tensor, with values, that the script holds, by all its leaves.
 
         Raises:
             GradcliError: It cannot be recorded.
         """
         if isinstance(self.lost, GradcliError):
             raise self.lost
-        return self._inquiry(y, [], called)
+        return self._unbound(y, [], called)
 
-    def _inquiry(self, y: Tensor, inputs: Sequence[Tensor], called: str) -> Inquiry:
-        """Make the inquiry about a tensor, with its recording.
+    def _unbound(self, y: Tensor, inputs: Sequence[Tensor], called: str) -> FunctionWithValues:
+        """Make the function of a tensor, with values,, with its recording.
 
         Args:
             y: The tensor.
@@ -306,8 +306,8 @@ class ScriptRecorder(LateRecorder):
         moving: Collection[str],
         called: str,
         unseen: Collection[str],
-    ) -> Inquiry:
-        """Make the inquiry about a tensor by some values.
+    ) -> FunctionWithValues:
+        """Make the function of a tensor, with values, by some values.
 
         Args:
             y: The tensor.
@@ -342,7 +342,9 @@ class ScriptRecorder(LateRecorder):
         if unknown := next((name for name in self.wrt if name not in wrt), ""):
             raise InputError(f"{option('wrt')} names '{unknown}', and the leaves are {', '.join(wrt)}")
         snippet = Snippet(program, values={n: array.astype(np.float64) for n, array in arrays.items()}, wrt=wrt)
-        return Inquiry(program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, recording=found)
+        return FunctionWithValues(
+            program.text, snippet, {}, [*(self.wrt or wrt)], call.dtype, self.check, recording=found
+        )
 
     def _not_leaves(self, tensors: Sequence[Tensor]) -> dict[Atom, tuple[str, Tensor]]:
         """Find the values of tensors that are no leaves, with names for them as variables."""
@@ -461,9 +463,9 @@ class ScriptRecorder(LateRecorder):
         called = f"pass {told.number}{place}"
         answers = [
             (live, one)
-            for inquiry in self._inquiries(y, given.get("inputs"), called)
-            if isinstance(live := inquiry.recording, Recorded)
-            for one in answered(inquiry, vs)[1]
+            for unbound in self._unbound_functions(y, given.get("inputs"), called)
+            if isinstance(live := unbound.recording, Recorded)
+            for one in answered(unbound, vs)[1]
         ]
         for live, answer in answers:
             for name, array in answer.vjp.items():

@@ -46,17 +46,17 @@ else:
 class _Matrices:
     """What the core asks of this part."""
 
-    def answered(self, kind: type[Judged], question: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+    def answered(self, kind: type[Judged], bound: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
         """Answer by the entries that are not 0 by structure; None where a dense matrix is better."""
         from gradcli.parts.sparse import sparse
-        from gradcli.questions.question import Question
+        from gradcli.questions.bound_function import BoundFunction
 
         if is_asked:
             sparse.require_scipy()
         elif not sparse.is_installed():
             return None
-        assert isinstance(question, Question), "the core asks of one"  # noqa: S101
-        return sparse.answered(kind, question, is_asked=is_asked, is_pattern=is_pattern)
+        assert isinstance(bound, BoundFunction), "the core asks of one"  # noqa: S101
+        return sparse.answered(kind, bound, is_asked=is_asked, is_pattern=is_pattern)
 
     def lacks(self) -> str:
         """Return how to install what is missing; "" if nothing is."""

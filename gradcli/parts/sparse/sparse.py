@@ -40,9 +40,9 @@ from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
 from gradcli.parts.sparse.pattern_bounds import SparseSubject
 from gradcli.parts.sparse.pattern_judge import enclosed, judged
 from gradcli.progress import BUDGET, set_step
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.operators import OPERATORS
-from gradcli.questions.question import Question
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.results import (
     HVP,
@@ -82,17 +82,17 @@ FEW = 10
 
 
 @dataclass(frozen=True)
-class _StructuredQuestion:
+class _StructuredFunction:
     """The pattern of a matrix, with the function whose Jacobian it is.
 
     Attributes:
-        question: The function at its point.
+        bound: The function at its point.
         is_second: Whether it is a Hessian.
         pattern: The pattern.
         gradient: The gradient, for a Hessian.
     """
 
-    question: Question
+    bound: BoundFunction
     is_second: bool
     pattern: SparsityPattern
     gradient: GradientPoint | None
@@ -100,7 +100,7 @@ class _StructuredQuestion:
     @property
     def point(self) -> FunctionAtPoint:
         """The function whose Jacobian it is."""
-        return self.question.point if self.gradient is None else self.gradient.point
+        return self.bound.point if self.gradient is None else self.gradient.point
 
     @property
     def what(self) -> str:
@@ -108,40 +108,40 @@ class _StructuredQuestion:
         return "Hessian" if self.is_second else "Jacobian"
 
 
-def answered(kind: type[Judged], question: Question, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+def answered(kind: type[Judged], bound: BoundFunction, *, is_asked: bool, is_pattern: bool) -> Judged | None:
     """Answer by the entries of the pattern; None where nobody asked for that, and a dense matrix is better.
 
     Args:
         kind: `Jacobian` or `Hessian`.
-        question: The function at its point.
+        bound: The function at its point.
         is_asked: Whether it is to be sparse whatever its pattern is.
         is_pattern: Whether the pattern alone is asked for.
 
     Raises:
         GradcliError: It is not sparse, or needs too many products or too much memory.
     """
-    if not question.wrt or not math.prod(question.shape):
+    if not bound.wrt or not math.prod(bound.shape):
         if is_asked:
             raise InputError("a matrix without entries has no pattern", hint=f"leave out {option('sparse')}")
         return None
     trial.end()
-    with kept_memory() if _elements(question) > MANY_ELEMENTS else nullcontext():
-        return _answered(kind, question, is_asked=is_asked, is_pattern=is_pattern)
+    with kept_memory() if _elements(bound) > MANY_ELEMENTS else nullcontext():
+        return _answered(kind, bound, is_asked=is_asked, is_pattern=is_pattern)
 
 
-def _elements(question: Question) -> int:
+def _elements(bound: BoundFunction) -> int:
     """Count the elements of y and of the variables."""
-    return math.prod(question.shape) + sum(question.arrays[name].size for name in question.wrt)
+    return math.prod(bound.shape) + sum(bound.arrays[name].size for name in bound.wrt)
 
 
-def _answered(kind: type[Judged], question: Question, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+def _answered(kind: type[Judged], bound: BoundFunction, *, is_asked: bool, is_pattern: bool) -> Judged | None:
     """Find the pattern, and then what is asked for; see `answered`."""
     try:
-        structure = _structure(kind, question, is_asked=is_asked)
+        structure = _structure(kind, bound, is_asked=is_asked)
     except (OverBudgetError, MemoryError):
         if not is_asked:
             return None
-        raise _dense(kind, question) from None
+        raise _dense(kind, bound) from None
     except NoAdjointError as error:
         if not is_asked:
             return None
@@ -150,13 +150,13 @@ def _answered(kind: type[Judged], question: Question, *, is_asked: bool, is_patt
         return None
     if is_pattern:
         reason = "only the pattern was asked for"
-        names = [(a, b) for a in (question.wrt if structure.is_second else ("",)) for b in question.wrt]
+        names = [(a, b) for a in (bound.wrt if structure.is_second else ("",)) for b in bound.wrt]
         return _answer(structure, None, None, Formulas(omitted=dict.fromkeys(names, reason)), None, ())
-    with threads_for(question.program):
+    with threads_for(bound.program):
         return _with_numbers(structure)
 
 
-def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _StructuredQuestion:
+def _structure(kind: type[Judged], bound: BoundFunction, *, is_asked: bool) -> _StructuredFunction:
     """Find the pattern; unless it is asked for, none that has much more than a part of all entries.
 
     Raises:
@@ -164,77 +164,77 @@ def _structure(kind: type[Judged], question: Question, *, is_asked: bool) -> _St
         NoAdjointError: The gradient is no Program.
     """
     set_step("finding the pattern")
-    if any(line.call.op.is_at_positions for line in question.point.program.lines):
-        _ = question.value  # which refuses a position that is not there
-    symbols = [sympy.Symbol(name, real=True) for name in question.wrt]
+    if any(line.call.op.is_at_positions for line in bound.point.program.lines):
+        _ = bound.value  # which refuses a position that is not there
+    symbols = [sympy.Symbol(name, real=True) for name in bound.wrt]
     is_second = issubclass(kind, Hessian)
-    gradient = GradientPoint.from_function(question.point, question.wrt) if is_second else None
-    point = question.point if gradient is None else gradient.point
-    columns = sum(question.arrays[name].size for name in question.wrt)
+    gradient = GradientPoint.from_function(bound.point, bound.wrt) if is_second else None
+    point = bound.point if gradient is None else gradient.point
+    columns = sum(bound.arrays[name].size for name in bound.wrt)
     most = MOST_ENTRIES if is_asked else int(min(MOST_ENTRIES, 4 * SPARSE * math.prod(point.shape) * columns))
     pattern = pattern_of(point.program, point.shapes, symbols, most, point.inputs)
-    return _StructuredQuestion(question, is_second, pattern, gradient)
+    return _StructuredFunction(bound, is_second, pattern, gradient)
 
 
-def _dense(kind: type[Judged], question: Question) -> TooLargeError:
+def _dense(kind: type[Judged], bound: BoundFunction) -> TooLargeError:
     """Return the error for a pattern with too many entries."""
     what = "Hessian" if issubclass(kind, Hessian) else "Jacobian"
     message = f"the {what} is not sparse: more than {MOST_ENTRIES:,} of its entries depend on the variables"
     return TooLargeError(message, hint=f"use vjp or jvp for products with it, or {option('wrt')} for fewer variables")
 
 
-def _with_numbers(structure: _StructuredQuestion) -> Judged:
+def _with_numbers(structure: _StructuredFunction) -> Judged:
     """Compute, judge and answer."""
-    question, pattern = structure.question, structure.pattern
-    question = replace(question, twice=True) if not question.twice else question
-    structure = replace(structure, question=question)
+    bound, pattern = structure.bound, structure.pattern
+    bound = replace(bound, twice=True) if not bound.twice else bound
+    structure = replace(structure, bound=bound)
     _require_memory(structure)
-    tensors = TorchProducts(question.forward, question.wrt, is_second=structure.is_second)
+    tensors = TorchProducts(bound.forward, bound.wrt, is_second=structure.is_second)
     chosen, values, held = _numbers(structure, tensors, ("rows", "columns"))
     if not held.holds and any(one.axis == "columns" for one in chosen.products):
         # Ju is the derivative of vᵀJ by v, which code with a backward pass for one time alone does not have.
         chosen, values, held = _numbers(structure, tensors, ("rows",))
     derived = _derived(structure)
     subject = _subject(structure, chosen, values, tensors)
-    judgement = _judgement(structure, subject, held) if question.check else None
+    judgement = _judgement(structure, subject, held) if bound.check else None
     check, evidence = (judgement.check, judgement.evidence) if judgement else (None, None)
-    formulas, check = confirm_at(check, question.point, evidence, question.program, derived)
-    sizes = [question.arrays[name].size for name in question.wrt]
-    columns = {n: (sum(sizes[:k]), sizes[k]) for k, n in enumerate(question.wrt)}
-    numbers = SparseNumbers(question.point, pattern, values, columns, structure.is_second, question.dtype)
-    formulas, check = compare_formulas(numbers, formulas, derived, question.program, check, partial(enclosed, subject))
+    formulas, check = confirm_at(check, bound.point, evidence, bound.program, derived)
+    sizes = [bound.arrays[name].size for name in bound.wrt]
+    columns = {n: (sum(sizes[:k]), sizes[k]) for k, n in enumerate(bound.wrt)}
+    numbers = SparseNumbers(bound.point, pattern, values, columns, structure.is_second, bound.dtype)
+    formulas, check = compare_formulas(numbers, formulas, derived, bound.program, check, partial(enclosed, subject))
     warnings = [_nearly_all(structure, chosen)] if len(chosen.products) > NEARLY_ALL * chosen.usual > FEW else []
     return _answer(structure, chosen, values, formulas, check, warnings, tensors)
 
 
 def _numbers(
-    structure: _StructuredQuestion, tensors: TorchProducts, axes: Sequence[Axis]
+    structure: _StructuredFunction, tensors: TorchProducts, axes: Sequence[Axis]
 ) -> tuple[ProductPlan, Array, ProductGuard]:
     """Read torch's numbers from products of rows, or of columns, and compare all of them along a random vector."""
-    chosen, dtype = _plan(structure, axes), structure.question.dtype
+    chosen, dtype = _plan(structure, axes), structure.bound.dtype
     values = values_of(chosen, _Timed(tensors, structure, chosen), dtype)
     return chosen, values, guard(structure.pattern, values, tensors.multiply, dtype)
 
 
-def _plan(structure: _StructuredQuestion, axes: Sequence[Axis]) -> ProductPlan:
+def _plan(structure: _StructuredFunction, axes: Sequence[Axis]) -> ProductPlan:
     """Choose the products.
 
     Raises:
         TooLargeError: They are too many.
     """
-    question = structure.question
+    bound = structure.bound
     set_step("grouping rows and columns")
-    columns = [question.arrays[name].shape for name in question.wrt]
-    rows = (sum(map(math.prod, columns)),) if structure.is_second else question.shape
+    columns = [bound.arrays[name].shape for name in bound.wrt]
+    rows = (sum(map(math.prod, columns)),) if structure.is_second else bound.shape
     if structure.is_second and len(columns) == 1:
         rows = columns[0]
     try:
         return plan(structure.pattern, rows, columns, is_symmetric=structure.is_second, axes=axes)
     except ManyColoursError:
-        raise _dense(Hessian if structure.is_second else Jacobian, question) from None
+        raise _dense(Hessian if structure.is_second else Jacobian, bound) from None
 
 
-def _require_memory(structure: _StructuredQuestion) -> None:
+def _require_memory(structure: _StructuredFunction) -> None:
     """Refuse what would take too much memory, before it is taken.
 
     Raises:
@@ -252,7 +252,7 @@ def _require_memory(structure: _StructuredQuestion) -> None:
 class _Timed:
     """Products of torch, which are refused once it is seen that all of them take longer than a budget in seconds."""
 
-    def __init__(self, tensors: TorchProducts, structure: _StructuredQuestion, chosen: ProductPlan) -> None:
+    def __init__(self, tensors: TorchProducts, structure: _StructuredFunction, chosen: ProductPlan) -> None:
         self.tensors, self.structure, self.count = tensors, structure, len(chosen.products)
         own = BUDGET.get()
         self.seconds = own.seconds if own is not None else None
@@ -270,15 +270,15 @@ class _Timed:
         return found
 
 
-def _derived(structure: _StructuredQuestion) -> Derived:
+def _derived(structure: _StructuredFunction) -> Derived:
     """Derive the formulas."""
-    question = structure.question
+    bound = structure.bound
     if not structure.is_second:
-        return question.derived
-    return derive_formulas(question.point, question.program, question.wrt, "hessian", {})
+        return bound.derived
+    return derive_formulas(bound.point, bound.program, bound.wrt, "hessian", {})
 
 
-def _nearly_all(structure: _StructuredQuestion, chosen: ProductPlan) -> str:
+def _nearly_all(structure: _StructuredFunction, chosen: ProductPlan) -> str:
     return (
         f"grouping gains little: {len(chosen.products):,} products in place of {chosen.usual:,}, "
         f"as rows and columns of the {structure.what} meet in most pairs"
@@ -289,62 +289,62 @@ def _nearly_all(structure: _StructuredQuestion, chosen: ProductPlan) -> str:
 
 
 def _subject(
-    structure: _StructuredQuestion, chosen: ProductPlan, values: Array, tensors: TorchProducts
+    structure: _StructuredFunction, chosen: ProductPlan, values: Array, tensors: TorchProducts
 ) -> SparseSubject:
     """Return what is judged."""
-    question = structure.question
-    y, of = question.value.reshape(-1), math.nan
+    bound = structure.bound
+    y, of = bound.value.reshape(-1), math.nan
     if structure.is_second:
-        of = float(question.value.reshape(()))
-        y = np.concatenate([tensors.gradient[name].reshape(-1) for name in question.wrt])
-    given = structure.point, question.wrt, chosen, values, y, question.dtype
+        of = float(bound.value.reshape(()))
+        y = np.concatenate([tensors.gradient[name].reshape(-1) for name in bound.wrt])
+    given = structure.point, bound.wrt, chosen, values, y, bound.dtype
     return SparseSubject(*given, gradient=structure.gradient, of=of)
 
 
-def _judgement(structure: _StructuredQuestion, subject: SparseSubject, held: ProductGuard) -> Judgement:
+def _judgement(structure: _StructuredFunction, subject: SparseSubject, held: ProductGuard) -> Judgement:
     """Judge all entries; what else is known of code is that of its product with a random v."""
-    question = structure.question
+    bound = structure.bound
     found = judged(subject)
     if not held.holds:
         found = found.joined([_missed(structure, held)], is_fully_recorded=False)
-    if _is_more_than_its_lines(question):
+    if _is_more_than_its_lines(bound):
         found = _with_function(structure, found)
     return found
 
 
-def _missed(structure: _StructuredQuestion, held: ProductGuard) -> Entry:
+def _missed(structure: _StructuredFunction, held: ProductGuard) -> Entry:
     """Make the finding that torch's product is not that of the entries."""
-    question, column = structure.question, held.column
-    for name in question.wrt:
-        size = question.arrays[name].size
+    bound, column = structure.bound, held.column
+    for name in bound.wrt:
+        size = bound.arrays[name].size
         if column < size:
             break
         column -= size
-    index = tuple(int(n) for n in np.unravel_index(column, question.arrays[name].shape))
+    index = tuple(int(n) for n in np.unravel_index(column, bound.arrays[name].shape))
     kind: NumberKind = "hessian" if structure.is_second else "vjp"
     position = Position(kind, name, None, index, by=name if structure.is_second else None)
     note = "torch's vᵀJ for a random v is not that of these entries: some are wrong, or outside of the pattern"
     return Entry(position, None, Assessment("disagree", note=note))
 
 
-def _is_more_than_its_lines(question: Question) -> bool:
+def _is_more_than_its_lines(bound: BoundFunction) -> bool:
     """Tell whether a function is code, or values decide its lines, hold something constant, or must be symmetric."""
-    is_code = question.recording is not None or question.program.guards is not None
-    ops = [line.call.op for line in question.program.lines]
-    has_padding = any(PADDING in line.call.op.statics for line in question.program.lines)
+    is_code = bound.recording is not None or bound.program.guards is not None
+    ops = [line.call.op for line in bound.program.lines]
+    has_padding = any(PADDING in line.call.op.statics for line in bound.program.lines)
     return is_code or has_padding or any(op.is_held or op.symmetric for op in ops)
 
 
-def _with_function(structure: _StructuredQuestion, found: Judgement) -> Judgement:
+def _with_function(structure: _StructuredFunction, found: Judgement) -> Judgement:
     """Add what the judge of vᵀJ, or of Hu, finds along a random vector: values held constant, wrong functions."""
-    question, draw = structure.question, np.random.default_rng(2)
+    bound, draw = structure.bound, np.random.default_rng(2)
     if structure.is_second:
-        u = {name: draw.uniform(0.5, 1.5, question.arrays[name].shape).astype(question.dtype) for name in question.wrt}
-        numbers = OPERATORS[HVP].ask(question, u)
+        u = {name: draw.uniform(0.5, 1.5, bound.arrays[name].shape).astype(bound.dtype) for name in bound.wrt}
+        numbers = OPERATORS[HVP].ask(bound, u)
     else:
-        v = draw.uniform(0.5, 1.5, question.shape).astype(question.dtype)
-        numbers = Numbers.of_first_order(question.dtype, question.value, None, v, question.product(v))
-    other = compare_numbers(question, numbers)
+        v = draw.uniform(0.5, 1.5, bound.shape).astype(bound.dtype)
+        numbers = Numbers.of_first_order(bound.dtype, bound.value, None, v, bound.product(v))
+    other = compare_numbers(bound, numbers)
     findings = [one for one in other.check.findings if one.verdict not in ("agree", "unchecked")]
     return found.joined(findings, is_fully_recorded=other.is_fully_recorded and not other.is_sample)
 
@@ -353,7 +353,7 @@ def _with_function(structure: _StructuredQuestion, found: Judgement) -> Judgemen
 
 
 def _answer(
-    structure: _StructuredQuestion,
+    structure: _StructuredFunction,
     chosen: ProductPlan | None,
     values: Array | None,
     formulas: Formulas,
@@ -361,29 +361,29 @@ def _answer(
     warnings: Sequence[str],
     tensors: TorchProducts | None = None,
 ) -> Judged:
-    question, pattern = structure.question, structure.pattern
+    bound, pattern = structure.bound, structure.pattern
     count, usual = (len(chosen.products), chosen.usual) if chosen is not None else (0, 0)
     facts = Compression(pattern.shape, pattern.count, pattern.bandwidth, count, usual)
     kind: NumberKind = "hessian" if structure.is_second else "jacobian"
-    quantities = quantities_of(kind, question.program.output_name, question.wrt, {}, formulas.shown, formulas.omitted)
+    quantities = quantities_of(kind, bound.program.output_name, bound.wrt, {}, formulas.shown, formulas.omitted)
     blocks = _blocks(structure, values, quantities)
-    common = question.common | {"device": question.device}
-    common["warnings"] = (*question.program.warnings, *warnings)
+    common = bound.common | {"device": bound.device}
+    common["warnings"] = (*bound.program.warnings, *warnings)
     shared = {"command": kind, "check": check, "blocks": blocks, "sparsity": facts, **common}
     if not structure.is_second:
-        return SparseJacobian(value=question.value, quantities=quantities, **shared)
-    first = {("", name): tensors.gradient[name] for name in question.wrt} if tensors is not None else {}
-    gradient = quantities_of("gradient", question.program.output_name, question.wrt, first)
+        return SparseJacobian(value=bound.value, quantities=quantities, **shared)
+    first = {("", name): tensors.gradient[name] for name in bound.wrt} if tensors is not None else {}
+    gradient = quantities_of("gradient", bound.program.output_name, bound.wrt, first)
     gradient = gradient if tensors is not None else ()
-    return SparseHessian(value=question.value, quantities=(*gradient, *quantities), **shared)
+    return SparseHessian(value=bound.value, quantities=(*gradient, *quantities), **shared)
 
 
 def _blocks(
-    structure: _StructuredQuestion, values: Array | None, quantities: Sequence[Quantity]
+    structure: _StructuredFunction, values: Array | None, quantities: Sequence[Quantity]
 ) -> tuple[SparseBlock, ...]:
     """Split the matrix into blocks by variables."""
-    question, pattern = structure.question, structure.pattern
-    sizes = {name: question.arrays[name].size for name in question.wrt}
+    bound, pattern = structure.bound, structure.pattern
+    sizes = {name: bound.arrays[name].size for name in bound.wrt}
     starts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
     found = []
     for one in quantities:

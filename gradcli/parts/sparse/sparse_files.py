@@ -14,7 +14,7 @@ from gradcli.errors import InputError
 from gradcli.files.binary import write_npy, write_npz
 from gradcli.parts.sparse.pattern import Indices
 from gradcli.parts.sparse.sparse_document import SparseAnswer, starts
-from gradcli.questions.question import JACOBIAN_BYTES
+from gradcli.questions.bound_function import JACOBIAN_BYTES
 from gradcli.report.appearance import Appearance
 from gradcli.report.numbers import MANY, digits, in_lists
 from gradcli.report.render import json

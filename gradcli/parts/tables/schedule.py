@@ -125,7 +125,7 @@ def write_derivatives(
     plan, source = stream.plan, rows.source
     plan.require_free(list(source.columns) if work.keep else [])
     about = {"expression": work.expression, "version": gradcli.__version__}
-    of_plan = (plan.columns, plan.quantities, plan.question.dtype)
+    of_plan = (plan.columns, plan.quantities, plan.bound.dtype)
     layout = Layout(source, work.keep, *of_plan, cut.has_names, about)
     with open_sink(output, work.form, layout) as sink:
         blocks = clip_to_rows(rows.blocks(plan.columns, keep=work.keep, most=stream.rows, first=cut.first), cut)

@@ -25,9 +25,9 @@ from gradcli.locking import one_at_a_time
 from gradcli.option_words import in_shell, option
 from gradcli.parts.tables.column_names import in_other_letters
 from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
+from gradcli.questions.bound_function import BoundFunction, Device, Dtype, FunctionWithValues, rounded
 from gradcli.questions.judging import compare_numbers, explained, with_advice
 from gradcli.questions.parsed_text import Inputs, ParsedText
-from gradcli.questions.question import Device, Dtype, Inquiry, Question, rounded
 from gradcli.results import Array, Block, Cells, Check, ColumnGroup, Fault, Mapped, OnError, RowSource, StreamSummary
 
 if TYPE_CHECKING:
@@ -46,37 +46,37 @@ class ColumnPlan:
     """Plan of a stream: a function, the columns of its variables, and the columns of the output.
 
     Attributes:
-        question: The function at a point of zeros.
+        bound: The function at a point of zeros.
         source: The source of the rows.
-        bound: The columns of each variable, in row-major order; one column is the variable itself.
+        columns_by_name: The columns of each variable, in row-major order; one column is the variable itself.
         quantities: The output and its derivatives.
     """
 
-    question: Question
+    bound: BoundFunction
     source: RowSource
-    bound: Mapping[str, tuple[str, ...]]
+    columns_by_name: Mapping[str, tuple[str, ...]]
     quantities: tuple[ColumnGroup, ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that variables are bound to, each once."""
-        return tuple(dict.fromkeys(itertools.chain.from_iterable(self.bound.values())))
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(self.columns_by_name.values())))
 
     @property
     def elements(self) -> int:
         """The number of elements at one point of the largest line, or of y or one of its derivatives."""
-        lines = (math.prod(self.question.shapes[line.symbol]) for line in self.question.program.lines)
+        lines = (math.prod(self.bound.shapes[line.symbol]) for line in self.bound.program.lines)
         return max(1, *lines, *(len(quantity.columns) for quantity in self.quantities))
 
     def variables(self, columns: Mapping[str, Array]) -> dict[str, Array]:
         """Assemble the variables of some rows from their columns, each of shape (N, *x.shape)."""
         found: dict[str, Array] = {}
-        for name, parts in self.bound.items():
+        for name, parts in self.columns_by_name.items():
             if parts == (name,):
                 found[name] = columns[parts[0]]
             else:
                 table = np.stack([columns[part] for part in parts], axis=1)
-                found[name] = table.reshape(len(table), *self.question.arrays[name].shape)
+                found[name] = table.reshape(len(table), *self.bound.arrays[name].shape)
         return found
 
     def require_free(self, kept: Sequence[str]) -> None:
@@ -88,7 +88,7 @@ class ColumnPlan:
         output = {column for quantity in self.quantities for column in (quantity.name, *quantity.columns)}
         for name in kept:
             if name in output:
-                hint = f'give the output another name, "out = {self.question.program.expression.strip()[:60]}"'
+                hint = f'give the output another name, "out = {self.bound.program.expression.strip()[:60]}"'
                 message = f"{option('keep')} keeps the column '{name}', and a column of the output has that name"
                 raise InputError(message, hint=hint)
             if name in self.source.twice:
@@ -113,11 +113,11 @@ def planned(
     return plan(function._asked_at_rows(at, wrt, dtype, device, shapes), source)
 
 
-def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
+def plan(unbound: FunctionWithValues, source: RowSource) -> ColumnPlan:
     """Bind the variables of a function to columns.
 
     Args:
-        inquiry: The function at one point, with values of the variables without a column; by default it is
+        unbound: The function at one point, with values of the variables without a column; by default it is
             differentiated by the others.
         source: The columns.
 
@@ -126,14 +126,14 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
 
     >>> from gradcli.questions.text_reading import read
     >>> text, source = "[a*x[0], x[1]]", RowSource("'t.csv'", {"x[0]": (), "x[1]": (), "day": ()})
-    >>> found = plan(Inquiry(text, read(text), {"a": 2}), source)
-    >>> found.bound, [quantity.columns for quantity in found.quantities]
+    >>> found = plan(FunctionWithValues(text, read(text), {"a": 2}), source)
+    >>> found.columns_by_name, [quantity.columns for quantity in found.quantities]
     ({'x': ('x[0]', 'x[1]')}, [('y0', 'y1'), ('dy0_dx0', 'dy0_dx1', 'dy1_dx0', 'dy1_dx1')])
     """
-    at, snippet = inquiry.at, inquiry.snippet
-    inquiry.require_fixed()
-    names = inquiry.read_with((*at, *source.columns))[1].program.names
-    bound: dict[str, tuple[str, ...]] = {}
+    at, snippet = unbound.at, unbound.snippet
+    unbound.require_fixed()
+    names = unbound.read_with((*at, *source.columns))[1].program.names
+    columns_by_name: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:
         found = columns_of(name, names, source) or in_other_letters(name, names, at, source)
@@ -150,14 +150,14 @@ def plan(inquiry: Inquiry, source: RowSource) -> ColumnPlan:
                 hint=f"leave out {option('at', of=name)}, or rename the column",
             )
         if found is not None:
-            bound[name], shapes[name] = found
-    if not bound:
+            columns_by_name[name], shapes[name] = found
+    if not columns_by_name:
         raise InputError(f"no variable of the expression is a column of {source.name}", hint=_choice(source, names))
     # Only the shapes count here; the values come row by row.
     zeros = {name: np.zeros(shape) for name, shape in shapes.items()}
-    wrt = list(bound) if inquiry.wrt is None else inquiry.wrt
-    question = replace(inquiry, wrt=wrt).of_one(zeros, "the expression is of one row")
-    return ColumnPlan(question, source, bound, _quantities(question))
+    wrt = list(columns_by_name) if unbound.wrt is None else unbound.wrt
+    bound = replace(unbound, wrt=wrt).of_one(zeros, "the expression is of one row")
+    return ColumnPlan(bound, source, columns_by_name, _quantities(bound))
 
 
 # -- columns to variables
@@ -219,26 +219,26 @@ def _choice(source: RowSource, wanted: Sequence[str]) -> str:
 # -- output columns
 
 
-def _quantities(question: Question) -> tuple[ColumnGroup, ...]:
+def _quantities(bound: BoundFunction) -> tuple[ColumnGroup, ...]:
     """Name the output and its derivatives; indices have brackets where two names would otherwise be the same."""
-    entries = math.prod(question.shape) + question.jacobian_entries
+    entries = math.prod(bound.shape) + bound.jacobian_entries
     if entries > MOST_ROW_ENTRIES:
         raise TooLargeError(
             f"y and its derivatives have {entries:,} elements a row; at most {MOST_ROW_ENTRIES:,} are computed",
             hint=f"use {option('wrt')} for fewer variables, or an expression with a smaller y",
         )
-    y = question.program.output_name
+    y = bound.program.output_name
     for form, sign in (("{}", "_"), ("[{}]", ",")):
 
         def indices(shape: Shape, form: str = form, sign: str = sign) -> list[str]:
             return [form.format(sign.join(map(str, index))) if shape else "" for index in np.ndindex(*shape)]
 
-        rows = indices(question.shape)
-        found = [ColumnGroup(y, question.shape, tuple(y + row for row in rows))]
-        for name in question.wrt:
-            shape = question.arrays[name].shape
+        rows = indices(bound.shape)
+        found = [ColumnGroup(y, bound.shape, tuple(y + row for row in rows))]
+        for name in bound.wrt:
+            shape = bound.arrays[name].shape
             cells = tuple(f"d{y}{row}_d{name}{column}" for row in rows for column in indices(shape))
-            found.append(ColumnGroup(f"d{y}_d{name}", (*question.shape, *shape), cells))
+            found.append(ColumnGroup(f"d{y}_d{name}", (*bound.shape, *shape), cells))
         flat = [column for quantity in found for column in quantity.columns]
         if len(set(flat)) == len(flat):
             return tuple(found)
@@ -342,7 +342,7 @@ class Stream:
         tally = self.tally
         with one_at_a_time():
             check = self._checked() if tally.sample else None
-        output, remarks = (program := self.plan.question.program).output_name, program.warnings
+        output, remarks = (program := self.plan.bound.program).output_name, program.warnings
         called = {row.number: row.called for row in tally.sample.rows()} if tally.sample else {}
         return StreamSummary(
             tally.read, tally.written, tally.faulty, self._on_error, tally.first, output, check, called, remarks
@@ -352,18 +352,18 @@ class Stream:
         """Start the workers, and return the number of blocks that may be in flight."""
         from gradcli.autodiff.batched import MOST_WORKERS, cores, workers
 
-        question = self.plan.question
-        batch = question.batch(tuple(self.plan.bound))
-        self._batch: Batch = replace(batch, program=for_torch(question.program))
+        bound = self.plan.bound
+        batch = bound.batch(tuple(self.plan.columns_by_name))
+        self._batch: Batch = replace(batch, program=for_torch(bound.program))
         count = min(MOST_WORKERS, cores())
-        if question.recording is not None or question.device != "cpu":  # code of the user knows of no threads
+        if bound.recording is not None or bound.device != "cpu":  # code of the user knows of no threads
             count = 1
         return stack.enter_context(workers(count)), count + 1
 
     def empty(self, count: int) -> list[Array]:
         """Allocate arrays for y and its derivatives at some rows."""
         plan = self.plan
-        return [np.empty((count, *one.shape), plan.question.dtype) for one in plan.quantities]
+        return [np.empty((count, *one.shape), plan.bound.dtype) for one in plan.quantities]
 
     def _compute(self, block: Block) -> _Done:
         """Compute one block, in a thread of its own."""
@@ -409,10 +409,10 @@ class Stream:
         self.tally.add(Tally(len(done.block.numbers), done.mapped.count, len(done.faults), first))
         if (sample := self.tally.sample) is not None:
             # Rounded as for torch: the check judges these numbers, not the digits in the file.
-            exact = {name: rounded(array, self.plan.question.dtype) for name, array in done.variables.items()}
+            exact = {name: rounded(array, self.plan.bound.dtype) for name, array in done.variables.items()}
             critical: Sequence[int] = ()
             if sample.wants_critical:
-                point, held = self.plan.question.point, {**self.plan.question.arrays, **exact}
+                point, held = self.plan.bound.point, {**self.plan.bound.arrays, **exact}
                 critical = critical_points(point, held, tuple(exact), len(done.good))
             name = done.block.name
             of = f" of {name}" if name and name != self.plan.source.name else ""
@@ -427,14 +427,12 @@ class Stream:
         held = self.tally.sample.rows() if self.tally.sample else []
         if not held:
             return Check("unchecked", 0, 0, None, notes=("there are no rows to check",))
-        question = self.plan.question
-        looks = {row.number: question.with_values(row.inputs) for row in held}
+        bound = self.plan.bound
+        looks = {row.number: bound.with_values(row.inputs) for row in held}
         found = {}
         for row in held:
             value, *blocks = row.values
-            numbers = Numbers.of_first_order(
-                question.dtype, value, dict(zip(question.wrt, blocks, strict=True)) or None
-            )
+            numbers = Numbers.of_first_order(bound.dtype, value, dict(zip(bound.wrt, blocks, strict=True)) or None)
             found[row.number] = compare_numbers(looks[row.number], numbers)
         worst = worst_point({number: one.check for number, one in found.items()})
         for number, one in found.items():

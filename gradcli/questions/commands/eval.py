@@ -6,10 +6,10 @@ import math
 
 from gradcli.crosscheck.point import Numbers
 from gradcli.errors import GradcliError
-from gradcli.questions.answering import answer_question
+from gradcli.questions.answering import answer_bound
+from gradcli.questions.bound_function import BoundFunction, Device, Dtype
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.parsed_text import Inputs, ParsedText
-from gradcli.questions.question import Device, Dtype, Question
 from gradcli.reference.deadline import time_limit
 from gradcli.results import Evaluation
 
@@ -34,33 +34,33 @@ def eval(  # noqa: A001
     >>> Function("sum(x*y)").eval({"x": "1,2", "y": [3, 4]}).value
     array(11.)
     """
-    question = self._asked(at, (), dtype, device, check).question()
-    found = _by_numpy(question)
+    bound = self._asked(at, (), dtype, device, check).bind()
+    found = _by_numpy(bound)
     if found is not None:
         return found
-    return answer_question(Evaluation, question, {})
+    return answer_bound(Evaluation, bound, {})
 
 
-def _by_numpy(question: Question) -> Evaluation | None:
+def _by_numpy(bound: BoundFunction) -> Evaluation | None:
     """Compute the value with NumPy, which spares torch's import; None where torch has to compute it.
 
     Torch has to where a value is wrong or in doubt, in float32, on another device, where it runs code other than these
     lines, and where there is so much to compute that its import is worth the time.
     """
-    program = question.program
-    is_these_lines = question.recording is None and program.guards is None
-    most = max(map(math.prod, question.shapes.values()), default=1)
-    is_usual = question.dtype == "float64" and question.device == "cpu"
+    program = bound.program
+    is_these_lines = bound.recording is None and program.guards is None
+    most = max(map(math.prod, bound.shapes.values()), default=1)
+    is_usual = bound.dtype == "float64" and bound.device == "cpu"
     if not is_these_lines or not is_usual or most > MOST_BY_NUMPY:
         return None
     from gradcli.language.program.numeric import run
 
     try:
-        value = run(program, {s: question.arrays[str(s)].astype("float64", copy=False) for s in program.variables})
+        value = run(program, {s: bound.arrays[str(s)].astype("float64", copy=False) for s in program.variables})
     except GradcliError:  # let torch raise its own error
         return None
     with time_limit():
-        found = compare_numbers(question, Numbers(question.dtype, value)).check
+        found = compare_numbers(bound, Numbers(bound.dtype, value)).check
     if found.verdict != "agree":
         return None
-    return Evaluation(command="eval", value=value, check=found if question.check else None, **question.common)
+    return Evaluation(command="eval", value=value, check=found if bound.check else None, **bound.common)

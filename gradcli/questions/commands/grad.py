@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Unpack
 
-from gradcli.questions.answering import answer_question, prepare
+from gradcli.questions.answering import answer_bound, prepare
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.questions.remarks import remarks_on_passes
 from gradcli.results import Gradient
@@ -21,6 +21,6 @@ def grad(self: ParsedText, at: Inputs | None = None, **options: Unpack[JudgedOpt
     >>> Function("sum(x**3)").grad({"x": [1, 2]}).grad["x"]
     array([ 3., 12.])
     """
-    question = prepare(Gradient, self._asked(at, **options))
-    found = answer_question(Gradient, question, {})
-    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *remarks_on_passes(question)))))
+    bound = prepare(Gradient, self._asked(at, **options))
+    found = answer_bound(Gradient, bound, {})
+    return replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *remarks_on_passes(bound)))))

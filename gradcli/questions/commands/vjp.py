@@ -23,10 +23,10 @@ from gradcli.language.snippet_result import ADD_UP
 from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
 from gradcli.progress import tracked
-from gradcli.questions.answering import answer_question
+from gradcli.questions.answering import answer_bound
+from gradcli.questions.bound_function import BoundFunction, Dtype, FunctionWithValues, rounded
 from gradcli.questions.judging import compare_numbers, with_part
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
-from gradcli.questions.question import Dtype, Inquiry, Question, rounded
 from gradcli.questions.remarks import remarks_on_passes, remarks_on_v
 from gradcli.results import VJP, Array, Check, Differentiation, Loss, Products, by_name, quantities_of
 
@@ -80,30 +80,30 @@ def vjps(
     >>> [(one.vjp["x"].tolist(), one.accumulated["x"].tolist()) for one in found.answers]
     [([2.0, 0.0], [2.0, 0.0]), ([0.0, 4.0], [2.0, 4.0])]
     """
-    inquiry = self._asked(at, **options)
-    answers = answered(inquiry, vs, loss, accumulate=accumulate, each=True)[1]
+    unbound = self._asked(at, **options)
+    answers = answered(unbound, vs, loss, accumulate=accumulate, each=True)[1]
     shared = {one.name: getattr(answers[0], one.name) for one in fields(Differentiation)}
     shared["quantities"] = answers[0].of_kind("jacobian")
     if shared["check"] is not None and len(answers) > 1:
         checks = [_numbered(answer.check, n) for n, answer in enumerate(answers) if answer.check is not None]
         shared["check"] = joined(checks)
-    is_written = not vs and loss is None and len(answers) == len(inquiry.snippet.passes)
+    is_written = not vs and loss is None and len(answers) == len(unbound.snippet.passes)
     return Products(**shared, answers=tuple(answers), is_written=is_written)
 
 
 def answered(
-    inquiry: Inquiry,
+    unbound: FunctionWithValues,
     vs: Sequence[Value],
     text: str | None = None,
     *,
     accumulate: bool = False,
     most_elements: int | None = None,
     each: bool = False,
-) -> tuple[Question, Sequence[VJP]]:
+) -> tuple[BoundFunction, Sequence[VJP]]:
     """Return the question, and a product for each v; without any v, one for all passes of a snippet together.
 
     Args:
-        inquiry: The function at its point.
+        unbound: The function at its point.
         vs: The gradient vectors.
         text: The loss, whose derivative is v.
         accumulate: Whether to show what `.grad` holds after each pass.
@@ -113,11 +113,11 @@ def answered(
     Raises:
         GradcliError: A v is needed and not given, has not y's shape, or is given with a loss; there are too many.
     """
-    snippet = inquiry.snippet
-    own, extra = (inquiry, {}) if text is None else apart(inquiry, text, vs or None)
+    snippet = unbound.snippet
+    own, extra = (unbound, {}) if text is None else apart(unbound, text, vs or None)
     is_of_snippet = not vs and text is None
-    question = own.question(is_last=is_of_snippet and not each)
-    elements = 1 + sum(map(math.prod, question.shapes.values()))
+    bound = own.bind(is_last=is_of_snippet and not each)
+    elements = 1 + sum(map(math.prod, bound.shapes.values()))
     if most_elements is not None and elements > most_elements:
         message = f"the steps have {elements:,} numbers in all; at most {most_elements:,} are explained"
         raise TooLargeError(message, hint="use smaller inputs, or vjp, which keeps no steps")
@@ -128,34 +128,34 @@ def answered(
     own_vs = (passes and snippet.vectors) or [snippet.v]
     if (many := len(vs or own_vs)) > MAX_PRODUCTS:
         raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
-    given = [question.cotangent(v, None) for v in vs] or [question.cotangent(None, v) for v in own_vs if text is None]
-    loss = None if text is None else derive_loss(question, text, extra)
-    remarked = dict.fromkeys(warning for v in given for warning in remarks_on_v(question, v))
-    remarked |= dict.fromkeys((*remarks_on_passes(question), *(loss.warnings if loss else ())))
+    given = [bound.cotangent(v, None) for v in vs] or [bound.cotangent(None, v) for v in own_vs if text is None]
+    loss = None if text is None else derive_loss(bound, text, extra)
+    remarked = dict.fromkeys(warning for v in given for warning in remarks_on_v(bound, v))
+    remarked |= dict.fromkeys((*remarks_on_passes(bound), *(loss.warnings if loss else ())))
     trial.end()
-    weights = [question.weights(v) for v in given] if loss is None else [loss.v]
+    weights = [bound.weights(v) for v in given] if loss is None else [loss.v]
     added: list[Array] = []
-    held = {name: np.zeros_like(question.arrays[name]) for name in question.wrt}
+    held = {name: np.zeros_like(bound.arrays[name]) for name in bound.wrt}
     steps = [(one.zeroed, one.accumulates) for one in passes] or [((), True)] * len(weights)
-    warnings = [w for w in question.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
+    warnings = [w for w in bound.program.warnings if len(weights) == 1 or not w.endswith(ADD_UP)]
     answers = []
     for number, v in enumerate(tracked("product", weights, len(weights))):
-        found = answer_question(VJP, question, {question.program.output_name: v})
+        found = answer_bound(VJP, bound, {bound.program.output_name: v})
         product = found.vjp
         zeroed, adds = steps[number]
-        added = ([] if set(zeroed) & set(question.wrt) else added) + [v] * adds
+        added = ([] if set(zeroed) & set(bound.wrt) else added) + [v] * adds
         held = {name: np.zeros_like(array) if name in zeroed else array for name, array in held.items()}
         if adds:
             with np.errstate(all="ignore"):  # each in turn, as torch adds to .grad
                 held = {name: held[name] + grad for name, grad in product.items()}
         check = found.check
         if check is not None and accumulates and len(added) > 1:
-            check = _with_added(check, question, added, held)
+            check = _with_added(check, bound, added, held)
         if check is not None and loss is not None:
-            check = with_loss(check, loss, question, product)
+            check = with_loss(check, loss, bound, product)
         found = replace(found, check=check, warnings=(*warnings, *remarked), accumulates=accumulates, loss=loss)
         answers.append(_with_accumulated(found, held) if accumulates else found)
-    return question, answers
+    return bound, answers
 
 
 def _with_accumulated(answer: VJP, held: Mapping[str, Array]) -> VJP:
@@ -164,15 +164,13 @@ def _with_accumulated(answer: VJP, held: Mapping[str, Array]) -> VJP:
     return replace(answer, quantities=(*answer.of_kind("vjp"), *accumulated, *answer.of_kind("jacobian")))
 
 
-def _with_added(check: Check, question: Question, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
+def _with_added(check: Check, bound: BoundFunction, passes: Sequence[Array], held: Mapping[str, Array]) -> Check:
     """Join to the check that of the `.grad` accumulated over several passes."""
     with np.errstate(all="ignore"):
         v = np.sum(passes, axis=0)
         cancels = bool((np.abs(v) < np.max(np.abs(passes), axis=0)).any())
-    numbers = Numbers.of_first_order(
-        question.dtype, question.value, None, v, held, passes=tuple(passes), judges_value=False
-    )
-    found, count = compare_numbers(question, numbers).check, len(passes)
+    numbers = Numbers.of_first_order(bound.dtype, bound.value, None, v, held, passes=tuple(passes), judges_value=False)
+    found, count = compare_numbers(bound, numbers).check, len(passes)
     cause = f"the sum of {count} passes cancels" if cancels else f"after {count} passes"
     findings = tuple(
         finding.moved(kind="accumulated").judged(note="; ".join(filter(None, [finding.note, cause])))
@@ -204,11 +202,11 @@ SOURCE = "--loss"
 """Name of the text in messages."""
 
 
-def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[str, Array]]:
-    """Split off the values that the loss alone names from the inquiry; return both.
+def apart(unbound: FunctionWithValues, text: str, v: object = None) -> tuple[FunctionWithValues, dict[str, Array]]:
+    """Split off the values that the loss alone names from the function; return both.
 
     Args:
-        inquiry: With all values.
+        unbound: With all values.
         text: The loss.
         v: A gradient vector given too, which a loss excludes.
 
@@ -216,7 +214,7 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
         GradcliError: There is a v, the loss is empty or not in the language, or such a value is malformed.
 
     >>> from gradcli.questions.text_reading import read
-    >>> own, extra = apart(Inquiry("x**2", read("x**2"), {"x": "1,2", "t": "3,4"}), "sum((y - t)**2)")
+    >>> own, extra = apart(FunctionWithValues("x**2", read("x**2"), {"x": "1,2", "t": "3,4"}), "sum((y - t)**2)")
     >>> own.at, extra
     ({'x': '1,2'}, {'t': array([3., 4.])})
     """
@@ -227,18 +225,18 @@ def apart(inquiry: Inquiry, text: str, v: object = None) -> tuple[Inquiry, dict[
         )
     if not text.strip():
         raise InputError(f"{option('loss')} is empty", hint='write a loss of the output, such as "sum(y**2)"')
-    _, snippet = inquiry.read_with(inquiry.at)
-    names = set(parse_formula(SourceText(text, SOURCE), frozenset(inquiry.at), {}).names)
+    _, snippet = unbound.read_with(unbound.at)
+    names = set(parse_formula(SourceText(text, SOURCE), frozenset(unbound.at), {}).names)
     names -= {*snippet.program.names, *snippet.values}
-    extra = {name: read_value(value, f"--at {name}") for name, value in inquiry.at.items() if name in names}
-    return replace(inquiry, at={name: value for name, value in inquiry.at.items() if name not in extra}), extra
+    extra = {name: read_value(value, f"--at {name}") for name, value in unbound.at.items() if name in names}
+    return replace(unbound, at={name: value for name, value in unbound.at.items() if name not in extra}), extra
 
 
-def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Loss:
+def derive_loss(bound: BoundFunction, text: str, extra: Mapping[str, Array]) -> Loss:
     """Compute the loss at y, v = ∂ℓ/∂y with its formula, and ∇(ℓ∘f) in one go.
 
     Args:
-        question: The function f at its point.
+        bound: The function f at its point.
         text: The loss ℓ, an expression in y by the name of the output.
         extra: Values of names that are not the function's.
 
@@ -247,17 +245,17 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
         InputError: ℓ does not name y, or has not one element.
 
     >>> from gradcli.questions.text_reading import read
-    >>> question = Inquiry("x**2", read("x**2"), {"x": "1,2"}).question()
-    >>> loss = derive_loss(question, "sum(y**2)", {})
+    >>> bound = FunctionWithValues("x**2", read("x**2"), {"x": "1,2"}).bind()
+    >>> loss = derive_loss(bound, "sum(y**2)", {})
     >>> loss.value, loss.v, loss.formula.text, loss.gradient["x"]
     (array(17.), array([2., 8.]), '2*y[j]', array([ 4., 32.]))
     """
-    y = question.program.output_name
-    numbers = {name: rounded(array, question.dtype) for name, array in extra.items()}
-    given = {**numbers, **question.extra_values, **question.arrays}
+    y = bound.program.output_name
+    numbers = {name: rounded(array, bound.dtype) for name, array in extra.items()}
+    given = {**numbers, **bound.extra_values, **bound.arrays}
     # In the loss the name of the output is the output, even where an input has it too.
     given.pop(y, None)
-    shapes = {y: question.shape, **{name: array.shape for name, array in given.items()}}
+    shapes = {y: bound.shape, **{name: array.shape for name, array in given.items()}}
     program = parse_formula(SourceText(text, SOURCE), frozenset(shapes), shapes)
     _require_known(program, y, shapes)
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
@@ -268,12 +266,12 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
         program = replace(program, assigned=(*program.assigned[:-1], "loss"))
     values = {name: given[name] for name in program.names if name != y}
 
-    at = {**values, y: question.value}
-    of_y = Question(program, inside, at, (y,), question.dtype, {}, check=question.check, device=question.device)
-    weights = np.ones(of_y.shape, dtype=question.dtype)
-    found = answer_question(VJP, of_y, {program.output_name: weights})
+    at = {**values, y: bound.value}
+    of_y = BoundFunction(program, inside, at, (y,), bound.dtype, {}, check=bound.check, device=bound.device)
+    weights = np.ones(of_y.shape, dtype=bound.dtype)
+    found = answer_bound(VJP, of_y, {program.output_name: weights})
     (block,) = found.of_kind("jacobian")
-    held = [name for name in program.names if name in question.arrays]
+    held = [name for name in program.names if name in bound.arrays]
     remark = f"the loss names {', '.join(held)}, held constant there: v is its derivative by {y} alone"
     return Loss(
         expression=" ".join(text.split()),
@@ -281,7 +279,7 @@ def derive_loss(question: Question, text: str, extra: Mapping[str, Array]) -> Lo
         v=found.vjp[y],
         formula=block.formula,
         formula_omitted=block.formula_omitted,
-        gradient=_composed(question, program, values, weights),
+        gradient=_composed(bound, program, values, weights),
         inputs=values,
         check=found.check,
         warnings=(*program.warnings, *([remark] if held else [])),
@@ -302,13 +300,13 @@ def agrees(loss: Loss, vjp: Mapping[str, Array], dtype: Dtype) -> bool:
     )
 
 
-def with_loss(check: Check, loss: Loss, question: Question, vjp: Mapping[str, Array]) -> Check:
+def with_loss(check: Check, loss: Loss, bound: BoundFunction, vjp: Mapping[str, Array]) -> Check:
     """Join the check of a loss's v = ∂ℓ/∂y, and note if vᵀJ equals torch's gradient of ℓ∘f or differs."""
     if loss.check is None:
         return check
-    is_same = agrees(loss, vjp, question.dtype)
+    is_same = agrees(loss, vjp, bound.dtype)
     equal = "vᵀJ and the gradient of the loss in one go " + ("are equal" if is_same else "differ")
-    what, found = f"∂loss/∂{question.program.output_name}", loss.check
+    what, found = f"∂loss/∂{bound.program.output_name}", loss.check
     findings = tuple(
         finding.moved(kind="vjp" if finding.kind == "jacobian" else finding.kind, row=None).judged(
             note=f"of {what}: {finding.note}"
@@ -330,9 +328,9 @@ def _require_known(program: Program, y: str, known: Mapping[str, object]) -> Non
         raise InputError(message, place=place_of(program), hint=f"write it in terms of {y}, such as sum({y}**2)")
 
 
-def _composed(question: Question, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:
+def _composed(bound: BoundFunction, loss: Program, values: Mapping[str, Array], weights: Array) -> dict[str, Array]:
     """Compute the gradient of ℓ∘f in one go, through the graph of the y that f gave."""
     from gradcli.autodiff.jacobians import vjp
     from gradcli.autodiff.run import composed
 
-    return vjp(composed(question.forward, loss, values, question.program.output_name), weights, question.wrt)
+    return vjp(composed(bound.forward, loss, values, bound.program.output_name), weights, bound.wrt)

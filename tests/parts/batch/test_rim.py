@@ -10,7 +10,7 @@ import pytest
 
 from gradcli.errors import GradcliError, InternalError
 from gradcli.parts.paste.texts import read as read_text
-from gradcli.questions.question import JACOBIAN_ENTRIES, Inquiry
+from gradcli.questions.bound_function import JACOBIAN_ENTRIES, FunctionWithValues
 from gradcli.registry import formats
 from tests.conftest import Command
 from tests.parts.batch.asking import ask
@@ -71,8 +71,8 @@ def test_claims_next_to_the_largest_float_are_judged(number: float, expression: 
 
 def test_numbers_of_another_shape_are_never_compared() -> None:
     """A function that torch runs with another shape than it was read is a bug of ours, said as one."""
-    question = Inquiry("x**2", read_text("x**2"), {"x": "1,2"}).question()
-    wrong = replace(question, shapes=dict.fromkeys(question.shapes, ()))
+    bound = FunctionWithValues("x**2", read_text("x**2"), {"x": "1,2"}).bind()
+    wrong = replace(bound, shapes=dict.fromkeys(bound.shapes, ()))
     with pytest.raises(InternalError, match="has shape"):
         _ = wrong.forward
 

@@ -13,7 +13,7 @@ import numpy as np
 from gradcli import Function
 from gradcli.crosscheck.formulas import Derived
 from gradcli.language.inputs import Value
-from gradcli.questions.question import Dtype, Question
+from gradcli.questions.bound_function import BoundFunction, Dtype
 from gradcli.results import VJP, Language
 
 Edge = tuple[str, dict[str, str], str | None]
@@ -56,7 +56,7 @@ def ran(
     """The script of a question, its names once it has run, and the answer in numbers alone."""
     function = Function(text)
     source = function.code(at, v, dtype=dtype, to=to).source
-    with mock.patch.object(Question, "derived", Derived({})):  # formulas take most of the time
+    with mock.patch.object(BoundFunction, "derived", Derived({})):  # formulas take most of the time
         answer = function.vjp(at, v, dtype=dtype, check=False)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

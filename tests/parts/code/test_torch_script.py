@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from gradcli import Function, GradcliError
 from gradcli.language import ops
 from gradcli.language.inputs import Value, read_value
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 from gradcli.results import Language
 from tests.examples import examples, in_turn, quarter
 from tests.parts.code.running import EDGES, Edge, ran, run_script

@@ -11,7 +11,7 @@ from mpmath import mp
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.parts.everywhere.box_check import searched_regions
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 from gradcli.results import BoxChecking, BoxRegion
 from tests.parts.everywhere.truths_on_boxes import composed
 

@@ -51,8 +51,8 @@ def _values() -> dict[str, np.ndarray]:
 def _jets(text: str, ends: tuple[np.ndarray, np.ndarray]) -> tuple[Jet, Jet]:
     """Bound a function along a line by arrays, and number by number."""
     values = _values()
-    question = Function(text)._asked({name: values[name] for name in parse(text).names}).question()
-    moved = on_line(question, {"x": values["w"][::-1].copy()}, "t", 0.0)
+    bound_function = Function(text)._asked({name: values[name] for name in parse(text).names}).bind()
+    moved = on_line(bound_function, {"x": values["w"][::-1].copy()}, "t", 0.0)
     boxes, numbers = Interval(ends[0][None], ends[1][None]), in_numbers(moved.program, moved.arrays, ("t",))
     of_arrays = ArrayEvaluator(moved.program, moved.arrays, numbers)
     return of_arrays.run(boxes)[0], Evaluator(numbers).run(boxes)[0]
@@ -139,8 +139,8 @@ def test_sums_of_torch_are_within_their_bounds(seed: int) -> None:
     at = draw.uniform(-1, 1, size=20).astype(np.float32).astype(float)
     y, slope = RoundedPasses(box).run(Interval(at[None], at[None]))
     for n, t in enumerate(at):
-        question = box.question_at(np.array([t]))
-        values = [float(question.value), float(question.jacobian["t"])]
+        bound_function = box.question_at(np.array([t]))
+        values = [float(bound_function.value), float(bound_function.jacobian["t"])]
         points = [Fraction(float(a)) + Fraction(float(t)) * Fraction(float(b)) for a, b in zip(x, u, strict=True)]
         exact = [sum(p**3 for p in points), sum(3 * p * p * Fraction(float(b)) for p, b in zip(points, u, strict=True))]
         for number, truth, bound in zip(values, exact, (y, slope), strict=True):

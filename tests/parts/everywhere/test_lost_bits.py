@@ -10,7 +10,7 @@ from mpmath import mp
 
 from gradcli import Function
 from gradcli.parts.everywhere import has_values_in_box, lost_bits_in_box
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 
 
 def _one_less_cosine(x: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from gradcli.parts.everywhere import rounded_passes
 from gradcli.parts.everywhere.intervals import Interval
 from gradcli.parts.everywhere.moving_box import moving_box
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses
-from gradcli.questions.question import Dtype
+from gradcli.questions.bound_function import Dtype
 
 
 def _sigmoid(x: Any) -> Any:

@@ -21,7 +21,7 @@ from gradcli.parts.improve.magnitudes import spread
 from gradcli.parts.improve.measuring import ENOUGH, Measure, around
 from gradcli.progress import budget
 from gradcli.questions import judging
-from gradcli.questions.question import Question
+from gradcli.questions.bound_function import BoundFunction
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.results import Check, Improvement
 from tests.checks import check_of
@@ -118,7 +118,7 @@ def test_rewrites_of_long_expressions_are_tried_less_often(monkeypatch: pytest.M
     """Each trial is a whole check, so that twelve of a sum of hundreds of quotients would take a minute."""
     tried: list[str] = []
 
-    def judged_form(_question: Question, text: str, *_: object) -> None:
+    def judged_form(_question: BoundFunction, text: str, *_: object) -> None:
         tried.append(text)
 
     monkeypatch.setattr(judging, "judged_form", judged_form)

@@ -12,7 +12,7 @@ from gradcli.crosscheck.compare import FLOAT_FORMATS
 from gradcli.language import ops
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.questions.question import Inquiry, Question
+from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
 from gradcli.questions.text_reading import read
 from gradcli.recording.pass_recorder import record
 from gradcli.reference.balls import precision
@@ -26,8 +26,8 @@ SLACK = 8
 """Radii, as the check has it: kernels are right to a few roundings."""
 
 
-def _question(text: str, at: Any, dtype: Any) -> Question:
-    return Inquiry(text, read(text), at, dtype=dtype).question()
+def _question(text: str, at: Any, dtype: Any) -> BoundFunction:
+    return FunctionWithValues(text, read(text), at, dtype=dtype).bind()
 
 
 def _outside(passes: TorchPasses, seeds: dict[str, Array], numbers: dict[str, Array], dtype: str) -> list[Any]:
@@ -59,10 +59,10 @@ def test_a_backward_pass_of_each_operation_is_that_of_torch(op: ops.Op, dtype: A
     """Kernels that torch's tables do not decompose among them."""
     if (op.name, dtype) == ("float_power", "float32"):
         pytest.skip("it computes in float64")
-    question = _question(*op.worked_example, dtype)
-    v = np.linspace(0.5, 1.5, question.value.size).reshape(question.shape)
-    numbers = vjp(question.forward, v, question.wrt)
-    passes = record("back", question.program, question.arrays, question.wrt, dtype)
+    bound = _question(*op.worked_example, dtype)
+    v = np.linspace(0.5, 1.5, bound.value.size).reshape(bound.shape)
+    numbers = vjp(bound.forward, v, bound.wrt)
+    passes = record("back", bound.program, bound.arrays, bound.wrt, dtype)
     assert passes is not None
     assert not _outside(passes, {OF_Y: v.astype(dtype)}, numbers, dtype)
 
@@ -74,19 +74,19 @@ TWICE = "x**3 exp(sin(x)) softmax(x)[0] prod(x) tanh(x)*x sqrt(x) x/(1+x) atan2(
 def test_passes_through_passes_are_those_of_torch(text: str) -> None:
     """Back from the gradient, and back to what a pass begins with."""
     at = {"x": np.array([0.3, 1.7])}
-    question = _question(f"sum({text})", at, "float64")
+    bound = _question(f"sum({text})", at, "float64")
     u = np.array([1.0, -0.5])
-    _, _, product = hvp(replace(question, twice=True).forward, {"x": u}, ("x",))
-    passes = record("twice", question.program, question.arrays, ("x",), "float64")
+    _, _, product = hvp(replace(bound, twice=True).forward, {"x": u}, ("x",))
+    passes = record("twice", bound.program, bound.arrays, ("x",), "float64")
     assert passes is not None
     assert not _outside(passes, {"x": u}, product, "float64")
-    question = _question(text, at, "float64")
-    passes = record("columns", question.program, question.arrays, ("x",), "float64")
+    bound = _question(text, at, "float64")
+    passes = record("columns", bound.program, bound.arrays, ("x",), "float64")
     assert passes is not None
-    assert not _outside(passes, {"x": u}, {"x": jvp(replace(question, twice=True).forward, {"x": u})}, "float64")
+    assert not _outside(passes, {"x": u}, {"x": jvp(replace(bound, twice=True).forward, {"x": u})}, "float64")
 
 
 def test_what_cannot_be_recorded_is_not_known() -> None:
     """It is neither right nor wrong: torch computes here in a dtype of its own."""
-    question = _question("float_power(x, 0.5)", {"x": "0.5"}, "float32")
-    assert record("back", question.program, question.arrays, ("x",), "float32") is None
+    bound = _question("float_power(x, 0.5)", {"x": "0.5"}, "float32")
+    assert record("back", bound.program, bound.arrays, ("x",), "float32") is None

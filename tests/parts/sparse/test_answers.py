@@ -249,8 +249,8 @@ def test_a_dense_pattern_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_formula_is_taken_back(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is wrong at the entries that samples do not see: in the middle, or off the pattern."""
 
-    def wrong(question: Any) -> Derived:
-        found = derive(question)
+    def wrong(bound: Any) -> Derived:
+        found = derive(bound)
         derivative = found.blocks["", "x"]
         assert not isinstance(derivative, str)
         (case, expression), *_ = derivative.cases

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradcli.crosscheck.curves import PlottedFunction
-from gradcli.questions.question import Question, rounded
+from gradcli.questions.bound_function import BoundFunction, rounded
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.singular_places import MovingProgram, SingularRange, singular_places
@@ -28,45 +28,45 @@ MOST_FEATURES = 5
 
 
 @dataclass(frozen=True)
-class MovingQuestion:
+class MovingFunction:
     """A question whose values move along a line, or in the plane of two variables.
 
     Attributes:
-        question: The function at some values.
+        bound: The function at some values.
         start: The values that move, where the parameters are 0.
         directions: A direction by variable for each parameter.
         name: The name of the parameter of a line.
         order: The highest derivative.
     """
 
-    question: Question
+    bound: BoundFunction
     start: Mapping[str, npt.NDArray[np.float64]]
     directions: Sequence[Mapping[str, Array]]
     name: str
     order: int = 1
 
     @classmethod
-    def over(cls, question: Question, names: Sequence[str], order: int = 1) -> MovingQuestion:
+    def over(cls, bound: BoundFunction, names: Sequence[str], order: int = 1) -> MovingFunction:
         """Move one or two numbers, each of which is its parameter."""
         directions = [{name: np.ones(())} for name in names]
-        return cls(question, dict.fromkeys(names, np.zeros(())), directions, names[0], order)
+        return cls(bound, dict.fromkeys(names, np.zeros(())), directions, names[0], order)
 
     @property
     def moving(self) -> MovingProgram:
         """The Program and its values in the form that the reference reads."""
-        point = self.question.point
+        point = self.bound.point
         return MovingProgram(point.program, point.shapes, {**point.inputs, **self.start}, self.directions)
 
     def inputs_at(self, parameters: Array) -> dict[str, Array]:
         """Return the values that move, as the dtype has them."""
         moved = self.moving.inputs_at(parameters)
-        return {name: rounded(array, self.question.dtype) for name, array in moved.items()}
+        return {name: rounded(array, self.bound.dtype) for name, array in moved.items()}
 
     def evaluate(self, parameters: Array, *, is_recorded: bool = False) -> Array:
         """Ask torch for y and its derivatives; of a function of Python, run it, or the Program recorded from it."""
         from gradcli.autodiff.batched import along
 
-        batch, moved = self.question.batch(tuple(self.start)), self.inputs_at(parameters)
+        batch, moved = self.bound.batch(tuple(self.start)), self.inputs_at(parameters)
         live = None if is_recorded else batch.live
         batch = replace(batch, inputs={**batch.inputs, **moved}, points=parameters.shape[-1], live=live)
         return along(batch, self.directions, self.order)
@@ -74,8 +74,8 @@ class MovingQuestion:
     @property
     def subject(self) -> PlottedFunction:
         """The readings of the function."""
-        is_fixed = self.question.recording is None
-        return PlottedFunction(self.moving, self.evaluate, self.question.dtype, is_fixed, self.order)
+        is_fixed = self.bound.recording is None
+        return PlottedFunction(self.moving, self.evaluate, self.bound.dtype, is_fixed, self.order)
 
     def places(self, low: float, high: float) -> list[SingularRange]:
         """List the places where there may be no derivative; a function of Python is recorded again where it branches.
@@ -83,7 +83,7 @@ class MovingQuestion:
         From where its numbers are others than those of its recording, another branch is taken.
         """
         found = singular_places(self.moving, low, high)
-        if self.question.recording is None:
+        if self.bound.recording is None:
             return found
 
         def is_other(parameter: Array) -> Mask:
@@ -99,12 +99,12 @@ class MovingQuestion:
         while (middle := (before + after) / 2) not in (before, after):
             before, after = (before, middle) if is_other(np.array([middle]))[0] else (middle, after)
         at = {name: array[0] for name, array in self.inputs_at(np.array([after])).items()}
-        rest = replace(self, question=self.question.with_values(at)).places(after, high)
+        rest = replace(self, bound=self.bound.with_values(at)).places(after, high)
         return [*(one for one in found if one.high < before), SingularRange(before, after), *rest]
 
     def shown_range(self) -> tuple[float, float]:
         """Choose a range that shows the function: its kinks, poles and zeros next to 0, else the usual one."""
-        count = 1_001 if self.question.recording is None else LIVE_POINTS
+        count = 1_001 if self.bound.recording is None else LIVE_POINTS
         for far in FAR:
             grid = np.linspace(-far, far, count)
             y = self.evaluate(grid)[0]

@@ -58,7 +58,7 @@ Cotangent = Array | Program
 
 
 @dataclass(frozen=True)
-class Question:
+class BoundFunction:
     """A Program with shapes and values, before and after torch has run it.
 
     Attributes:
@@ -70,7 +70,7 @@ class Question:
         extra_values: Values that only v names, as a snippet may define them.
         frees_graph: The backward passes of a snippet, if one may need values that a pass before it freed.
         recording: The function that is run in place of the Program recorded from it, if there is one.
-        reread_at: The Inquiry to ask again at another point, if values decide which lines the Program has.
+        reread_at: The FunctionWithValues to ask again at another point, if values decide which lines the Program has.
         check: Whether to compare with the reference.
         twice: Whether torch's gradients can be differentiated again.
         device: The device that torch computes on.
@@ -83,8 +83,8 @@ class Question:
     dtype: Dtype
     extra_values: Mapping[str, Array]
     frees_graph: Replay | None = None
-    recording: Recording[Question] | None = None
-    reread_at: Inquiry | None = None
+    recording: Recording[BoundFunction] | None = None
+    reread_at: FunctionWithValues | None = None
     check: bool = True
     twice: bool = False
     device: str = "cpu"
@@ -110,13 +110,13 @@ class Question:
         """Tell whether values decided the lines of the Program, so that other points may have another one."""
         return self.program.guards is not None if self.recording is None else self.recording.is_of_point
 
-    def with_values(self, arrays: Mapping[str, Array]) -> Question:
+    def with_values(self, arrays: Mapping[str, Array]) -> BoundFunction:
         """Return the question at another point, with these values in place of some of its own."""
         if not arrays:
             return self
         arrays = {**self.arrays, **arrays}
         if self.reread_at is not None:
-            return replace(self.reread_at, at={**self.reread_at.at, **arrays}).question()
+            return replace(self.reread_at, at={**self.reread_at.at, **arrays}).bind()
         if self.recording is None:
             return replace(self, arrays=arrays)
         recording = self.recording.with_values(arrays)
@@ -124,11 +124,13 @@ class Question:
         known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
         return replace(self, program=program, shapes=infer(program, known), arrays=arrays, recording=recording)
 
-    def another(self, program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], **how: bool) -> Question:
+    def another(
+        self, program: Program, arrays: Mapping[str, Array], wrt: tuple[str, ...], **how: bool
+    ) -> BoundFunction:
         """Ask of another text, at values among these, in the same dtype, on the same device."""
         arrays = {name: arrays[name] for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables}, **how)
-        return Question(program, shapes, arrays, wrt, self.dtype, self.extra_values, device=self.device)
+        return BoundFunction(program, shapes, arrays, wrt, self.dtype, self.extra_values, device=self.device)
 
     @property
     def jacobian_entries(self) -> int:
@@ -320,8 +322,8 @@ def rounded(array: Array, dtype: Dtype) -> Array:
 
 
 @dataclass(frozen=True)
-class Inquiry:
-    """A function as text, read once, with the options that all questions share.
+class FunctionWithValues:
+    """A function as text, read once, with values and the options that all questions share, not yet bound to shapes.
 
     Attributes:
         expression: The text.
@@ -341,7 +343,7 @@ class Inquiry:
     wrt: Sequence[str] | None = None
     dtype: Dtype | None = None
     check: bool = True
-    recording: Recording[Question] | None = None
+    recording: Recording[BoundFunction] | None = None
     device: str | None = None
     is_of_matrices: bool = False
 
@@ -366,8 +368,8 @@ class Inquiry:
         how = {"shares": shares, "values": values, "is_of_matrices": self.is_of_matrices}
         return read(self.expression, given=given, shapes=shapes, **how).read_like(self.snippet)  # type: ignore[arg-type]
 
-    def with_names(self, names: Sequence[str]) -> Inquiry:
-        """Return the inquiry with its text read again, if only that has variables of these names: X in `tr(AXB)`."""
+    def with_names(self, names: Sequence[str]) -> FunctionWithValues:
+        """Return the function with its text read again, if only that has variables of these names: X in `tr(AXB)`."""
         if self.recording is not None or {*names} <= {*self.snippet.program.names}:
             return self
         with suppress(GradcliError):
@@ -385,10 +387,10 @@ class Inquiry:
             return shadowed(found)
         return frozenset({*found, *(self.wrt or ())})
 
-    def of_one(self, values: Mapping[str, Array], where: str) -> Question:
+    def of_one(self, values: Mapping[str, Array], where: str) -> BoundFunction:
         """Return the question at one of many points, with these values too; `where` names the point in messages."""
         try:
-            return replace(self, at={**self.at, **values}).question()
+            return replace(self, at={**self.at, **values}).bind()
         except ShapeError as error:
             inside = ", ".join(f"{name} has shape {show(array.shape)}" for name, array in values.items())
             error.add(f"{where}, where {inside}")
@@ -400,8 +402,8 @@ class Inquiry:
         naming.require_valued(self.snippet, {*hidden, *self.snippet.values})
         return hidden, self.read(hidden) if hidden or is_other else self.snippet
 
-    def within(self, given: Mapping[str, str]) -> tuple[Inquiry, dict[str, str]]:
-        """Give each variable without a value the lower bound of its range; return the inquiry and the ranges.
+    def within(self, given: Mapping[str, str]) -> tuple[FunctionWithValues, dict[str, str]]:
+        """Give each variable without a value the lower bound of its range; return the function and the ranges.
 
         Raises:
             InputError: A range names neither a variable nor a constant that a value makes a variable.
@@ -429,7 +431,7 @@ class Inquiry:
         except GradcliError:
             return False
 
-    def question(self, *, shares: bool = True, twice: bool = False, is_last: bool = False) -> Question:
+    def bind(self, *, shares: bool = True, twice: bool = False, is_last: bool = False) -> BoundFunction:
         """Validate the input, and build the question without torch.
 
         Args:
@@ -441,7 +443,7 @@ class Inquiry:
         Raises:
             GradcliError: A value is missing, surplus or malformed, or shapes do not fit.
 
-        >>> Inquiry("x**2", read("x**2"), {"x": "1,2"}).question().shape
+        >>> FunctionWithValues("x**2", read("x**2"), {"x": "1,2"}).bind().shape
         (2,)
         """
         snippet, dtype = self.snippet, self.dtype
@@ -487,14 +489,12 @@ class Inquiry:
             naming.require_names(program, at, named)
             reread_at = self if program.needs_values else None
         arrays = {name: named.pop(name) for name in program.names}
-        known = {symbol: arrays[str(symbol)].shape for symbol in program.variables}
-        shapes = infer(program, known)
+        shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
         alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []
         remarks = cut_remarks(program) if program.joined else ()
         of_text = (*told, *program.warnings, *remarks, *remarks_on_shapes(program, shapes, at.values()))
-        warnings = dict.fromkeys((*of_text, *alone))
         called = self.recording.call.called if self.recording else ""
-        program = replace(program, warnings=tuple(warnings), called=called)
+        program = replace(program, warnings=tuple(dict.fromkeys((*of_text, *alone))), called=called)
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
         found = shared(program) if called else program, shapes, arrays, asked, dtype, named, snippet.frees_graph
-        return Question(*found, self.recording, reread_at, self.check, twice, device)
+        return BoundFunction(*found, self.recording, reread_at, self.check, twice, device)
