@@ -27,7 +27,7 @@ def one_at_a_time() -> Iterator[None]:
     A question may ask others, also in threads of its own that begin with `inherited`.
 
     >>> with one_at_a_time(), one_at_a_time():
-    ...     print("asked within a bound")
+    ...     print("asked within a question")
     asked within a question
     """
     if _HOLDS.get():

@@ -44,9 +44,10 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
 """Names that other tools have for options, with the options; `EXPR` is the expression, and `!` nothing."""
 
 _DOUBTFUL = frozenset(
-    "requires-grad argnums raw list delimiter sep separator derivative answer expected search data table".split()
+    "gradient requires-grad argnums raw list delimiter sep separator derivative answer expected search data "
+    "table".split()
 )
-"""Names of these that other tools have for something near only."""
+"""Names of these that other tools have for something near only, or, as `gradient`, for one of several things."""
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 

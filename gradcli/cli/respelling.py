@@ -332,11 +332,12 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(dashes(line), is_sure=True)
     yield SpelledGroup(_from_standard_input(line, error), is_sure=True)
     yield SpelledGroup(_words_after(line), is_sure=True)
-    yield SpelledGroup(_parted_by_the_shell(line), is_sure=True)
+    yield SpelledGroup(_parted_by_the_shell(line), is_sure=len(line.variables) <= 1)
     if error.place is not None and error.place.source == "EXPR":
         yield from _texts(line, error)
     in_order = [*values_in_order(line)]
-    yield SpelledGroup(in_order, is_sure=bool(in_order) and is_alphabetical(line))
+    is_one_word = len(line.others) == 1  # and not --at 1 2
+    yield SpelledGroup(in_order, is_sure=bool(in_order) and is_one_word and is_alphabetical(line))
     yield SpelledGroup(named_values(line, error), is_sure=True)
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)

@@ -94,7 +94,7 @@ def _is_sure_name(word: str, error: GradcliError) -> bool:
     from gradcli.language.lower import juxtaposed_names
 
     if not isinstance(error, UnknownFunctionError):
-        return True
+        return False  # sinx may be a variable
     plain = {known.replace("_", "") for known in ops.names()}
     return word.lower().replace("_", "") in plain or juxtaposed_names.called_after(word) is not None
 

@@ -1,7 +1,7 @@
 """Questions: the answer of each family of commands, put together from the three readings.
 
 answering                        the main job on one page: begin here
-question                         one function at one point: read and validated without torch; then torch's numbers
+bound_function                   one function at one point: read and validated without torch; then torch's numbers
 other_keywords                   options by the names that other tools have for them
 call_arguments                   arguments of a call in Python, read into those of a method
 text_reading                     texts with what the parts read, and with torch to be asked

@@ -85,7 +85,7 @@ class OpenReading:
 
 
 class AnswerAtValues(Protocol):
-    """Answers at the point of an unbound."""
+    """Answers at the point of a function."""
 
     def __call__(
         self, unbound: FunctionWithValues, ranges: Mapping[str, str] | None, claim: Mapping[str, str | StatedFunction]
