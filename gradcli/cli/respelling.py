@@ -332,7 +332,8 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(dashes(line), is_sure=True)
     yield SpelledGroup(_from_standard_input(line, error), is_sure=True)
     yield SpelledGroup(_words_after(line), is_sure=True)
-    yield SpelledGroup(_parted_by_the_shell(line), is_sure=len(line.variables) <= 1)
+    parted = [*_parted_by_the_shell(line)]
+    yield SpelledGroup(parted, is_sure=bool(parted) and len(line.variables) <= 1)
     if error.place is not None and error.place.source == "EXPR":
         yield from _texts(line, error)
     in_order = [*values_in_order(line)]

@@ -244,6 +244,7 @@ def test_lost_digits_do_not_excuse_what_the_function_denies(factor: float, dtype
     assert any("the function moves by" in one.note for one in check.findings)
 
 
+@pytest.mark.thorough
 def test_where_few_digits_are_seen_more_directions_tell() -> None:
     """Two show two digits of so many rows in float32; the sharpest of four show a mistake of a thousandth."""
 
