@@ -33,6 +33,7 @@ def _plotted(text: str, ends: str = "-1..1", **options: object) -> Plot:
         ("gelu(x)", "-6..3", {"proved", "near-zero", "inaccurate"}, 0.85),
     ],
 )
+@pytest.mark.one_in(2)
 def test_a_line_has_a_verdict_on_each_of_its_points(text: str, ends: str, verdicts: set[str], share: float) -> None:
     """The stretches follow each other without a gap."""
     found = _plotted(text, ends)
