@@ -70,13 +70,13 @@ def is_on() -> bool:
 
 
 def has_hints() -> bool:
-    """Tell whether an error is to have the spellings that may be meant: in no trial, and of nothing that is meant."""
+    """Tell whether an error gets hints: neither within a trial, nor while a spelling is read in place of the text."""
     return not (_IS_TRIAL.get() or _IS_MEANT.get())
 
 
 @contextmanager
 def without_hints() -> Iterator[None]:
-    """Read what is meant by something else within a block, in place of which nothing else is meant again."""
+    """Read a spelling in place of a text within a block; an error there gets no hints of its own."""
     token = _IS_MEANT.set(True)
     try:
         yield

@@ -112,9 +112,9 @@ def _asking(
             demands = _demands(presentation, given, is_judged=is_judged)
             shown, files = resolved_options(presentation), Files()
         text, asked_of = _function_of(expression, files, is_request=no_files is not None)
-        bound = (option for option in table if not option.is_presentation)
+        question = (option for option in table if not option.is_presentation)
         line = CommandLine(
-            command.name, text, asked_of, arguments(bound, given, files), presentation, shown, files,
+            command.name, text, asked_of, arguments(question, given, files), presentation, shown, files,
             is_request=no_files is not None, typed=given,
         )  # fmt: skip
         answer = resolve_name(command.answer)(line) if command.answer else line.answer()

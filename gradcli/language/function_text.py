@@ -65,7 +65,7 @@ def _as_meant(error: GradcliError, text: str, readers: Sequence[TextReader], ask
             found = read_whole(meant, readers, ask)
     except GradcliError:
         raise error from None
-    return found.read_like(replace(found, read_as=meant, told=f"{text.strip()} is read as {meant}"))
+    return found.read_like(replace(found, read_as=meant, reading_remark=f"{text.strip()} is read as {meant}"))
 
 
 def advise(error: GradcliError, text: str, readers: Sequence[TextReader], ask: Ask | None) -> str | None:

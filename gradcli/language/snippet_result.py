@@ -81,7 +81,7 @@ class Snippet:
         uncalled: The errors of variables with names of functions, which are variables only where they have a value.
         has_row: Whether the passes are of several outputs, which stand in a row as the one output here.
         read_as: The spelling that was read in the place of the text; empty where the text itself was read.
-        told: The remark on that.
+        reading_remark: The remark that says which spelling was read; empty likewise.
     """
 
     program: Program
@@ -95,14 +95,14 @@ class Snippet:
     uncalled: Mapping[str, GradcliError] = field(default_factory=dict)
     has_row: bool = False
     read_as: str = ""
-    told: str = ""
+    reading_remark: str = ""
 
     def read_like(self, other: Snippet) -> Snippet:
-        """Return the snippet with what is told of another reading of its text."""
-        if not other.told or self.told:
+        """Return the snippet with the spelling and the remark of another reading of its text."""
+        if not other.reading_remark or self.reading_remark:
             return self
-        program = replace(self.program, warnings=(other.told, *self.program.warnings))
-        return replace(self, program=program, read_as=other.read_as, told=other.told)
+        program = replace(self.program, warnings=(other.reading_remark, *self.program.warnings))
+        return replace(self, program=program, read_as=other.read_as, reading_remark=other.reading_remark)
 
     @property
     def starts_anew(self) -> bool:

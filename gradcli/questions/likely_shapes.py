@@ -95,7 +95,7 @@ def likely_shapes(
     unbound.require_fixed()
     hidden, snippet = unbound.read_with(given)
     shapes = given_shapes(snippet, given)
-    program = replace(snippet.program, warnings=tuple(filter(None, [snippet.told])))
+    program = replace(snippet.program, warnings=tuple(filter(None, [snippet.reading_remark])))
 
     def again(sizes: Mapping[str, Shape]) -> Program:
         return unbound.read(hidden, shapes=sizes).program

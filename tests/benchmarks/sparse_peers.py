@@ -133,8 +133,8 @@ def by_gradcli(name: str, n: int) -> list[object]:
     values = {"x": at(n)}
     if name == "laplacian":
         values |= edges(n)._asdict()
-    bound = getattr(Function(TEXTS[name]), "hessian" if name in HESSIANS else "jacobian")
-    found = bound(values, sparse=True, wrt=["x"])
+    ask = getattr(Function(TEXTS[name]), "hessian" if name in HESSIANS else "jacobian")
+    found = ask(values, sparse=True, wrt=["x"])
     return [found.sparsity.entries, found.check.checked, found.check.proven, found.sparsity.products]
 
 
@@ -149,8 +149,8 @@ def by_asdex(name: str, n: int) -> list[object]:
 
     of = Tensors(pad, jnp.stack, jnp.concatenate, lambda x: jax.nn.softmax(x, 1), lambda y, i, d: y.at[i].add(d))
     x = at(n)
-    bound = asdex.hessian if name in HESSIANS else asdex.jacobian
-    return [int(bound(functions(of, n)[name], x)(x).nse)]
+    ask = asdex.hessian if name in HESSIANS else asdex.jacobian
+    return [int(ask(functions(of, n)[name], x)(x).nse)]
 
 
 def by_torch(name: str, n: int) -> list[object]:
@@ -167,8 +167,8 @@ def by_torch(name: str, n: int) -> list[object]:
         lambda x, dims: torch.nn.functional.pad(x, [1, 1] * dims), torch.stack, cat, lambda x: x.softmax(1), add_at
     )
     of_all = torch.autograd.functional
-    bound = of_all.hessian if name in HESSIANS else of_all.jacobian
-    return [int(bound(functions(of, n)[name], torch.as_tensor(at(n))).count_nonzero())]
+    ask = of_all.hessian if name in HESSIANS else of_all.jacobian
+    return [int(ask(functions(of, n)[name], torch.as_tensor(at(n))).count_nonzero())]
 
 
 def by_casadi(name: str, n: int) -> list[object]:

@@ -70,13 +70,13 @@ def test_no_command_reads_standard_input_unasked(tmp_path: Path) -> None:
 
 def test_colours_on_a_terminal() -> None:
     """As the terminal can, unless told otherwise; errors too."""
-    bound = ["eval", "x", "--at", "1"]
-    assert "\x1b[" in on_a_terminal(80, *bound)
-    assert "\x1b[" not in on_a_terminal(80, *bound, TERM="dumb")
-    assert "\x1b[" not in on_a_terminal(80, *bound, NO_COLOR="1")
-    assert "\x1b[" in on_a_terminal(80, *bound, NO_COLOR="1", FORCE_COLOR="1")
-    assert "\x1b[" not in on_a_terminal(80, *bound, FORCE_COLOR="0")
-    assert "\x1b[" in on_a_terminal(80, *bound, "--color", "always", TERM="dumb", NO_COLOR="1")
+    words = ["eval", "x", "--at", "1"]
+    assert "\x1b[" in on_a_terminal(80, *words)
+    assert "\x1b[" not in on_a_terminal(80, *words, TERM="dumb")
+    assert "\x1b[" not in on_a_terminal(80, *words, NO_COLOR="1")
+    assert "\x1b[" in on_a_terminal(80, *words, NO_COLOR="1", FORCE_COLOR="1")
+    assert "\x1b[" not in on_a_terminal(80, *words, FORCE_COLOR="0")
+    assert "\x1b[" in on_a_terminal(80, *words, "--color", "always", TERM="dumb", NO_COLOR="1")
     assert "\x1b[1;38;5;160merror:" in on_a_terminal(80, "eval", "x +")
     assert "\x1b[" not in on_a_terminal(80, "eval", "x +", "--json")
 

@@ -349,5 +349,5 @@ def test_numbers_that_are_far_apart_are_never_called_wrong(text: str, dtype: Any
         at = {"A": draw.uniform(-1, 1, (size, size)) * rows, "b": draw.uniform(-1, 1, size)}
         at["x"] = x if "exp" in text else 10**x
         of = {name: at[name] for name in Function(text).variables}
-        for command, bound, more in (("vjp", text, {"v": "ones"}), ("grad", f"sum({text})", {})):
-            assert asked(command, bound, of, dtype, **more).verdict != "disagree", (command, of)
+        for command, of_text, more in (("vjp", text, {"v": "ones"}), ("grad", f"sum({text})", {})):
+            assert asked(command, of_text, of, dtype, **more).verdict != "disagree", (command, of)

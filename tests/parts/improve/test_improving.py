@@ -7,7 +7,7 @@ from gradcli import Function
 from gradcli.errors import InputError
 from gradcli.parts.batch.asking import answer
 from gradcli.parts.batch.request_lines import read
-from gradcli.parts.improve import improve as bound
+from gradcli.parts.improve import improve as module
 
 
 def test_each_outcome() -> None:
@@ -59,7 +59,7 @@ def test_single_precision_has_a_range_of_its_own() -> None:
 
 def test_what_is_not_proved_is_said_to_be_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the points that it stands on."""
-    monkeypatch.setattr(bound, "_is_proved", lambda *_: False)
+    monkeypatch.setattr(module, "_is_proved", lambda *_: False)
     answer = Function("1 - cos(x)").improve(box={"x": "1e-300..1"})
     assert (answer.same, answer.domain) == ("enclosed", "enclosures of both at 8 points of the range overlap")
 

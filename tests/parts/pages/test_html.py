@@ -111,13 +111,13 @@ def test_all_rows_of_a_table_are_as_long_as_its_header() -> None:
 
 def test_the_shell_writes_pages(gradcli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the suffix, by the format and by the environment, the same each time."""
-    bound = ["vjp", "x**2", "--at", "1,2", "--v", "1,10"]
+    words = ["vjp", "x**2", "--at", "1,2", "--v", "1,10"]
     for name in ("answer.html", "answer.HTM"):
-        assert gradcli(*bound, "-o", str(tmp_path / name)).code == 0
-    told = gradcli(*bound, "--format", "html").out
+        assert gradcli(*words, "-o", str(tmp_path / name)).code == 0
+    told = gradcli(*words, "--format", "html").out
     monkeypatch.setenv("GRADCLI_FORMAT", "html")
     assert (
-        gradcli(*bound).out == told == (tmp_path / "answer.html").read_text() == (tmp_path / "answer.HTM").read_text()
+        gradcli(*words).out == told == (tmp_path / "answer.html").read_text() == (tmp_path / "answer.HTM").read_text()
     )
     assert "<title>y = x**2</title>" in told
-    assert json.loads(gradcli(*bound, "--json").out)["vjp"] == {"x": [2.0, 40.0]}
+    assert json.loads(gradcli(*words, "--json").out)["vjp"] == {"x": [2.0, 40.0]}

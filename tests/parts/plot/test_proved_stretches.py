@@ -7,7 +7,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.parts import plot as part
-from gradcli.parts.plot import plot as bound
+from gradcli.parts.plot import plot as module
 from gradcli.parts.plot.proved_places import ProvedPart
 from gradcli.results import Plot
 from tests.conftest import Command
@@ -74,7 +74,7 @@ def test_second_derivatives_have_the_places_of_the_core() -> None:
 def test_without_the_check_of_all_points_the_places_are_those_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where that part is deleted."""
     with_strip = _plotted("abs(x - 0.25) + 1/(x + 0.5)")
-    monkeypatch.setattr(bound, "proved_of", lambda *_: ProvedPart())
+    monkeypatch.setattr(module, "proved_of", lambda *_: ProvedPart())
     without = _plotted("abs(x - 0.25) + 1/(x + 0.5)")
     assert [(one.kind, round(one.place, 9)) for one in with_strip.marks] == [
         (one.kind, round(one.place, 9)) for one in without.marks
