@@ -123,21 +123,23 @@ def judged_claims(
     found = tuple(each_claim(bound, v, claims, expected, tolerance, seed, assumed))
     if not assumed:
         texts = {name: one for name, one in claims.items() if isinstance(one, str)}
-        return tuple(_with_symmetry(look, one, texts.get(one.variable, ""), tolerance, seed) for one in found)
+        return tuple(
+            _with_symmetry(look, one, tolerance, seed)
+            if one.status == "refuted" and one.text == texts.get(one.variable)
+            else one
+            for one in found
+        )
     if not found:
         return found
     others = each_claim(look.of_another(general()).bound, v, claims, expected, tolerance, seed)
     return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
 
 
-def _with_symmetry(
-    look: CheckedPoint, claim: results.Claim, text: str, tolerance: Tolerance, seed: int
-) -> results.Claim:
+def _with_symmetry(look: CheckedPoint, claim: results.Claim, tolerance: Tolerance, seed: int) -> results.Claim:
     """Say of a refuted formula that it holds for symmetric matrices, if that is proved."""
     bound = look.bound
     squares = [str(s) for s in bound.program.variables if len(x := bound.shapes[s]) == 2 and x[0] == x[1] > 1]
-    is_of_text = bound.recording is None and bound.reread_at is None
-    if claim.status != "refuted" or claim.text != text or not squares or not is_of_text:
+    if not squares or bound.recording is not None or bound.reread_at is not None:
         return claim
     for names in [[name] for name in squares] + [squares] * (len(squares) > 1):
         assumed = dict.fromkeys(names, STRUCTURES["symmetric"])
@@ -145,7 +147,7 @@ def _with_symmetry(
         with suppress(GradcliError):
             there = under(bound.with_values(members), assumed)
             subject = subject_of(there, claim.variable, look.numbers.v, assumed)
-            found = claimed(subject, text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
+            found = claimed(subject, claim.text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
             if found.status == "proved":
                 asked = option("assume", *(f"{name}=symmetric" for name in names))
                 note = Words(f"it holds for {in_words(assumed)}: {asked}")
