@@ -114,9 +114,7 @@ def check(
         meant = typed._asked(at, **options)
         return ClaimsInBox(typed, meant, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
-    _require_sensible(tolerances, allow := tuple(allow), seed)
-    if random is not None or box:
-        require_random_points(random, box or {})
+    _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
     function = typed._assuming(assume, at)
     claim = with_statements(claim or {}, self.variables)
@@ -277,11 +275,17 @@ def _cotangent(bound: BoundFunction, v: Value | None) -> Array | Program | None:
     return None if v is None else bound.cotangent(v, None)
 
 
-def _require_sensible(tolerances: Mapping[str, float], allowed: Sequence[results.Allowed], seed: int) -> None:
+def _require_sensible(
+    tolerances: Mapping[str, float],
+    allowed: Sequence[results.Allowed],
+    points: int | None,
+    boxes: Mapping[str, str],
+    seed: int,
+) -> None:
     """Refuse options that are invalid for every function.
 
     Raises:
-        InputError: A tolerance, a seed or an allowed verdict is invalid.
+        InputError: A tolerance, a number of points, a seed or an allowed verdict is invalid.
     """
     for name, number in tolerances.items():
         if not (math.isfinite(number) and number >= 0):
@@ -299,6 +303,8 @@ def _require_sensible(tolerances: Mapping[str, float], allowed: Sequence[results
             raise InputError(message, hint=f"a larger {option('rtol')} or {option('atol')} allows for known errors")
     if seed < 0:
         raise InputError(f"{option('seed', str(seed))} is not a seed", hint="a seed is a whole number from 0 on")
+    if points is not None or boxes:
+        require_random_points(points, boxes)
 
 
 def _require_no_equation(unbound: FunctionWithValues, *, has_v: bool) -> None:
