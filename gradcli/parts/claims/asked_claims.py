@@ -22,7 +22,7 @@ from gradcli.parts.claims.equations import differentials_in, variable_of
 from gradcli.parts.claims.proof_boxes import ClaimBox
 from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
 from gradcli.parts.claims.subject import Subject
-from gradcli.parts.claims.verdict import claimed, expected as met, with_general
+from gradcli.parts.claims.verdict import claimed, expected as judged_numbers, with_general
 from gradcli.questions import judging
 from gradcli.questions.bound_function import BoundFunction
 
@@ -176,4 +176,4 @@ def each_claim(
         anew = partial(subject_at, name) if bound.is_of_point else None
         yield claimed(subject, one, bound.arrays, tolerance, seed=seed, dtype=bound.dtype, anew=anew, box=box)
     for name, value in expected.items():
-        yield met(subject_of(bound, name, v, assumed), value, bound.arrays, tolerance)
+        yield judged_numbers(subject_of(bound, name, v, assumed), value, bound.arrays, tolerance)
