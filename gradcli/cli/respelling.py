@@ -16,7 +16,7 @@ from difflib import get_close_matches
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_field, is_of_sympy
+from gradcli.cli.questions_in_words import asked, is_of_sympy, is_of_terms, is_rate
 from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
 from gradcli.cli.respelled_values import (
     LABELLED,
@@ -245,7 +245,8 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
         equation = re.fullmatch(r"\s*([^;=]+?)\s*={1,2}(?!=)\s*([^;]+?)\s*", line.text)
         is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
-        if equation is not None and is_whole and not (equation[1].rstrip("'").isidentifier() or " at " in line.text):
+        is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
+        if equation is not None and is_whole and not (is_definition or " at " in line.text):
             rest = line.put(line.others[0], 1, equation[1])[line.start :]
             yield ("check", *rest, "--claim", equation[2])
 
@@ -319,7 +320,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     line = typed_line(words)
     yield SpelledGroup(_scripts(line, error))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
-    yield SpelledGroup(_questions_in_words(line), is_sure=not is_field(" ".join(line.words[n] for n in line.others)))
+    yield SpelledGroup(_questions_in_words(line), is_sure=not is_of_terms(" ".join(line.words[n] for n in line.others)))
     yield SpelledGroup(_commands_in_other_letters(line), is_sure=True)
     yield SpelledGroup(_commands(line))
     yield SpelledGroup(_questions_for_the_guide(line))
