@@ -168,12 +168,28 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     for option, typed, kind, _, _, put in _typed_values(line):
         if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
+        if kind is OptionKind.RANGES and _INFINITE.search(typed) is not None:
+            yield from map(put, _finite_ranges(typed, is_picture=line.command == "plot"))
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
         if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
             yield from ((put(other) if other else line.named("jacobian")) for other in _other_vectors(typed))
+
+
+_INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", re.IGNORECASE)
+
+
+def _finite_ranges(typed: str, *, is_picture: bool) -> Iterator[str]:
+    """Write a range to infinity with numbers: nearly all of it, of which a picture shows nothing, and a part.
+
+    >>> [*_finite_ranges("x=1..inf", is_picture=False)], [*_finite_ranges("-oo..oo", is_picture=True)]
+    (['x=1..1e300', 'x=1..10'], ['-10..10'])
+    """
+    numbers = [abs(float(one)) for one in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", typed)]
+    for most in (["1e300"] * (not is_picture)) + [f"{10 * max([1.0, *numbers]):g}"]:
+        yield _INFINITE.sub(lambda found, most=most: found["sign"].strip("+") + most, typed)  # type: ignore[misc]
 
 
 _VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}

@@ -199,7 +199,8 @@ def is_sent() -> bool:
 def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write E for e, where e alone lacks a value, or is one variable too many for a plot."""
     said = error.text.message
-    is_missing = said == "no value for the variable 'e'" or (said.startswith("a plot is over") and " e, " in said)
+    is_missing = said == "no value for the variable 'e'" or said.startswith("'e' with a variable exponent")
+    is_missing |= said.startswith("a plot is over") and " e, " in said
     if is_missing and line.others:
         text = re.sub(r"(?<![\w.])e(?![\w.(])", "E", line.text)
         yield line.put(line.others[0], 1, text)

@@ -13,7 +13,18 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gradcli.language.spelled_calls import binomial, factorial, functional, inside, integers, right_sides, root, summed
+from gradcli.language.spelled_calls import (
+    binomial,
+    constant,
+    factorial,
+    functional,
+    inside,
+    integers,
+    layer,
+    right_sides,
+    root,
+    summed,
+)
 
 
 @dataclass(frozen=True)
@@ -197,8 +208,26 @@ def _indexed(found: re.Match[str]) -> str:
         return _whole(found)
     body = _around(body, index)
     offset = f"{index}-1" if first == "1" else index
-    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", body).strip()
+
+    def position(found: re.Match[str]) -> str:
+        moved = int(found[1]) - (first == "1")
+        return f"[{index}{moved:+d}]" if moved else f"[{index}]"
+
+    neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
+    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
     return f" Σ[{index}={first}..{last}] {elements}"
+
+
+def _neighbours(found: re.Match[str]) -> str:
+    """Write a sum over neighbouring elements, `\\sum_{i=1}^{n-1} (x_{i+1} - x_i)^2`, by those after and before."""
+    index, body = found["index"], found["body"]
+    is_after = (found["first"], found["last"].replace(" ", ""), found["by"]) in (("1", "n-1", "+1"), ("0", "n-2", "+1"))
+    is_before = (found["first"], found["last"], found["by"]) in (("2", "n", "-1"), ("1", "n-1", "-1"))
+    if not is_after and not is_before or {*re.findall(rf"_\{{{index}([-+]\d+)\}}", body)} != {found["by"]}:
+        return found[0]
+    here, beside = ("[:-1]", "[1:]") if is_after else ("[1:]", "[:-1]")
+    own = re.compile(rf"_(?:{index}(?![^\W\d])|\{{{index}\}})")
+    return f"sum({own.sub(here, body.replace(f'_{{{index}' + found['by'] + '}', beside)).strip()})"
 
 
 def _around(body: str, index: str) -> str:
@@ -314,11 +343,18 @@ TEXTS: tuple[Spelling, ...] = (
         "F.",
     ),
     _row(r"(?<![\w.])jax\.scipy\.", "scipy."),
+    _row(r"(?<![\w.])(?:scipy\.constants|constants)\.(\w+)", constant),
+    _guess(r"(?<![\w.])(?:torch\.)?nn\.Linear\([^()]*\)\((?P<given>[^()]+)\)", layer),
     _row(
         rf"(?<![\w.])(?:Math|cmath|std|tf\.math|tf|numpy\.lib\.scimath|mp|mpmath)\s*(?:\.|::)\s*(?=(?:{_ELEMENTARY}|abs|pow)\b)",
         "math.",
     ),
     _row(r"(?<![\w.])d?sign\(((?:[^(),]|\([^()]*\))+,(?:[^(),]|\([^()]*\))+)\)", r"copysign(\1)"),
+    _row(
+        r"\\?(?:sum|∑|Σ)_\{(?P<index>[a-z])\s*=\s*(?P<first>[012])\}\s*\^\s*\{?(?P<last>n(?:\s*-\s*[12])?)\}?\s*"
+        r"(?P<body>.*?_\{(?P=index)(?P<by>[-+]1)\}.*)$",
+        _neighbours,
+    ),
     _guess(
         r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
         _indexed,
