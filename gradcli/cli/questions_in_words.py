@@ -148,8 +148,13 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         found = pattern.fullmatch(text)
         if found is None or (pattern is _APPLIED and not _is_one(found)):
             continue
-        parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "other", "at", "of", "wrt", "second"), "") | found.groupdict("")
-        by, at = parts["by"] or parts["wrt"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""), parts["at"]
+        parts = dict.fromkeys(
+            ("noun", "by", "over", "all", "twice", "other", "at", "of", "wrt", "second"), ""
+        ) | found.groupdict("")
+        by, at = (
+            parts["by"] or parts["wrt"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""),
+            parts["at"],
+        )
         noun = "hessian" if parts["twice"] or parts["other"] or parts["second"] else parts["noun"] or command
         noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
         by = "" if parts["other"] else by

@@ -223,7 +223,7 @@ def _neighbours(found: re.Match[str]) -> str:
     index, body = found["index"], found["body"]
     is_after = (found["first"], found["last"].replace(" ", ""), found["by"]) in (("1", "n-1", "+1"), ("0", "n-2", "+1"))
     is_before = (found["first"], found["last"], found["by"]) in (("2", "n", "-1"), ("1", "n-1", "-1"))
-    if not is_after and not is_before or {*re.findall(rf"_\{{{index}([-+]\d+)\}}", body)} != {found["by"]}:
+    if (not is_after and not is_before) or {*re.findall(rf"_\{{{index}([-+]\d+)\}}", body)} != {found["by"]}:
         return found[0]
     here, beside = ("[:-1]", "[1:]") if is_after else ("[1:]", "[:-1]")
     own = re.compile(rf"_(?:{index}(?![^\W\d])|\{{{index}\}})")
@@ -415,7 +415,7 @@ TEXTS: tuple[Spelling, ...] = (
     _row(r"(\d[\d.]*|[^\W\d]\w*|\([^()]*\))\s*(?:°|degrees?\b|deg\b)", r"(\1*pi/180)"),
     _row(r"(\d[\d.]*)\s*(?:radians?|rad)\b", r"\1"),
     _row(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
-    _guess(r"(?<=\d),(?=\d)", "."),
+    _guess(r"(?<!ones\(\d)(?<!zeros\(\d)(?<!eye\(\d)(?<=\d),(?=\d)", "."),
     _guess(r"(?<=\d)[’' _](?=\d{3})", ""),
     _row(r"(?<![\w.])(\d+)!(?![=!])", factorial),
     _guess(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one

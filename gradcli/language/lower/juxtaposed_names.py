@@ -272,7 +272,7 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
     """
     known = {*program.names, *program.assigned, *given}
     for name in names:
-        if program.source == "EXPR":
+        if name == "e" or name in _ELSEWHERE:
             _require_no_function(program, name)
         if "." in name:
             shape = f"{option('shape', f'{name}=SIZES')} for a formula"
@@ -301,7 +301,7 @@ def _require_no_function(program: Program, name: str) -> None:
         UncalledFunctionError: It is a function.
         LanguageError: It is Euler's number.
     """
-    behind = _EXPONENT if name == "e" else _ARGUMENT if name in _ELSEWHERE else "(?!)"
+    behind = "(?!)" if program.source != "EXPR" else _EXPONENT if name == "e" else _ARGUMENT
     if (found := re.search(rf"(?<![\w.]){re.escape(name)}(?={behind})", program.text)) is None:
         return
     place = Place(program.text, Span(*found.span()), program.source)
@@ -309,7 +309,9 @@ def _require_no_function(program: Program, name: str) -> None:
         hint = f"write E for the number; {option('at', 'e=VALUE')} or {option('shape', 'e=()')} makes e a variable"
         raise LanguageError("'e' with a variable exponent is Euler's number, which is E here", place=place, hint=hint)
     hint = f"{option('at', f'{name}=VALUE')} makes it a variable"
-    raise UncalledFunctionError(f"'{name}' is a function elsewhere, and no variable with a value", place=place, hint=hint)
+    raise UncalledFunctionError(
+        f"'{name}' is a function elsewhere, and no variable with a value", place=place, hint=hint
+    )
 
 
 def meant(name: str, known: Collection[str] = ()) -> str | None:
