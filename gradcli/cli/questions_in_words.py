@@ -306,10 +306,10 @@ def is_of_terms(text: str) -> bool:
 def _equation(text: str) -> list[list[str]]:
     """Return the command lines for the partial derivatives of F, where a text is an equation F = 0 of two variables.
 
-    A definition, `f(x) = x^2`, is no such equation, nor a function of one variable with its derivative, `x^2 = 2*x`;
+    A definition, `f(x, y) = a*x`, is no such equation, nor a function of one variable with its derivative, `x^2 = 2*x`;
     where the right side may be a derivative of the left one, there is a command line for that too.
 
-    >>> _equation("x^2 + y^2 = 25"), _equation("f(x) = a*x"), _equation("x^2 = 2*x")
+    >>> _equation("x^2 + y^2 = 25"), _equation("f(x, y) = a*x"), _equation("x^2 = 2*x")
     ([['grad', 'x^2 + y^2 - 25']], [], [])
     >>> _equation("idiff(x*y - 1, y, x)"), _equation("x*y = y")
     ([['grad', 'x*y - 1', '--wrt', 'x,y']], [['grad', 'x*y - y'], ['check', 'x*y', '--claim', 'y']])
@@ -323,8 +323,9 @@ def _equation(text: str) -> list[list[str]]:
     if asked_for is not None:
         return [["grad", zero, "--wrt", f"{asked_for['x']},{asked_for['y']}"]] if len(sides) <= 2 else []
     names = [{*re.findall(rf"{_NAME}(?!\w|\s*\()", side)} - {"pi", "E", "e"} for side in sides]
+    is_defined = re.fullmatch(rf"{_NAME}\s*\(\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\)", sides[0]) is not None
     is_expression = re.search(r"[-+*/^]|\s", sides[0].strip("+-")) is not None and not is_rate(sides[0])
-    if len(sides) != 2 or len(names[0] | names[1]) < 2 or not is_expression:
+    if len(sides) != 2 or len(names[0] | names[1]) < 2 or is_defined or not is_expression:
         return []
     is_claim = bool(names[1]) and names[1] <= names[0]
     return [["grad", zero], *([["check", sides[0], "--claim", sides[1]]] if is_claim else [])]
