@@ -306,12 +306,13 @@ def _require_no_function(program: Program, name: str) -> None:
         return
     place = Place(program.text, Span(*found.span()), program.source)
     if name == "e":
-        hint = f"write E for the number; {option('at', 'e=VALUE')} or {option('shape', 'e=()')} makes e a variable"
-        raise LanguageError("'e' with a variable exponent is Euler's number, which is E here", place=place, hint=hint)
-    hint = f"{option('at', f'{name}=VALUE')} makes it a variable"
-    raise UncalledFunctionError(
-        f"'{name}' is a function elsewhere, and no variable with a value", place=place, hint=hint
-    )
+        raise LanguageError(
+            "'e' with a variable exponent is Euler's number, which is E here",
+            place=place,
+            hint=f"write E for the number; {option('at', 'e=VALUE')} or {option('shape', 'e=()')} makes e a variable",
+        )
+    message = f"'{name}' is a function elsewhere, and no variable with a value"
+    raise UncalledFunctionError(message, place=place, hint=f"{option('at', f'{name}=VALUE')} makes it a variable")
 
 
 def meant(name: str, known: Collection[str] = ()) -> str | None:
