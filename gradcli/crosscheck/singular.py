@@ -9,16 +9,16 @@ derivative has one if the slopes along the rays are linear in the direction.  If
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from flint import arb
 
-from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
+from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, number_of, to_float
 from gradcli.crosscheck.limits import Limit, midpoint, shown_number, sides_in_words
 from gradcli.crosscheck.sample import SEED
+from gradcli.crosscheck.ways import Ways, differs_from_partials
 from gradcli.language.ops import SIGNS
 from gradcli.language.program.wengert import Atom
 from gradcli.reference.balls import Ball, is_nothing, precision
@@ -43,14 +43,14 @@ RAYS_ROOM = 4
 EQUALITIES = frozenset(SIGNS[sign] for sign in ("==", "!="))
 """Comparisons that have another value at one point than all around it."""
 
-MOST_CURVES, EXPONENTS = 4, (Fraction(2), Fraction(3))
-"""Inputs that move by these powers of t, one at a time, where the others move along a line.
-
-A function of several variables may have the same limit on all lines, and another one along a parabola.
-"""
+MORE_LINES, SPREAD = 8, 8
+"""Lines beside the first three, on which steps are 2**-SPREAD to 2**SPREAD: a kink may lie in a narrow cone."""
 
 MOST_MEMBERS = 100_000
 """Most members of the operations on all rays, which take some twenty microseconds each."""
+
+
+_Curve = tuple[tuple[tuple[Direction, float], ...], CurveOfElement | None]
 
 
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
@@ -142,16 +142,6 @@ AT_INFINITY = "whether the derivative has a limit at infinity is not known"
 """Words for the question that stays open of a derivative by an infinite input."""
 
 
-def _curve_in_words(direction: Direction, exponent: Fraction) -> str:
-    """Say how the inputs move along a curve.
-
-    >>> import sympy
-    >>> _curve_in_words((sympy.Symbol("y"), 0), Fraction(2))
-    'where y moves by t^2 while the others move by t'
-    """
-    return f"where {direction[0]} moves by t^{exponent} while the others move by t"
-
-
 def _undecided(one: Singular, valued: frozenset[int]) -> Entry:
     """Give the verdict on an entry that no series decides: undefined if y has no value, in torch neither."""
     note = "series from either side do not tell whether there is a limit"
@@ -181,7 +171,9 @@ class RaySeries:
         self._seen: dict[tuple[int | None, int | None, int], Mapping[int, Element]] = {}
         self._left: dict[int, dict[int, frozenset[tuple[Atom, int]]]] = {}
         self._left_on_lines: dict[tuple[int, int], frozenset[tuple[Atom, int]]] = {}
-        self._on_curves: dict[tuple[Direction, Fraction], Mapping[int, Element]] = {}
+        self._on_curves: dict[
+            tuple[tuple[tuple[Direction, float], ...], CurveOfElement | None], Mapping[int, Element]
+        ] = {}
         self.rays = Rays(self.plan, self.bits)
         self.at_point = self.plan.run(self.bits)
         self.groups = self._independent()
@@ -190,6 +182,8 @@ class RaySeries:
         count = len(self.plan.directions)
         drawn = (1 + generator.integers(1, 64, (2, count)) / 64) * generator.choice([-1.0, 1.0], (2, count))
         drawn = np.stack([*drawn, drawn[0] + 2 * drawn[1]])  # which is never 0, as they are between 1 and 2
+        sizes = np.exp2(np.round(generator.uniform(-SPREAD, SPREAD, (MORE_LINES, count)), 3))
+        drawn = np.concatenate([drawn, sizes * generator.choice([-1.0, 1.0], sizes.shape)])
         self.generic_directions = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
 
     def _independent(self) -> list[tuple[Direction, ...]]:
@@ -270,74 +264,72 @@ class RaySeries:
             return None
         if not all(limit.meets(limits[0]) for limits in by_row for limit in limits):
             return _undefined(one, f"{reason}, and no limit: what it tends to depends on the way")
-        if missing := self._without_limit(rows, [limits[0] for limits in by_row]):
+        if self._is_of_point_alone:
+            return _undefined(one, f"{reason}, and an equality holds at this point alone")
+        ways = Ways(self, one, rows)
+        if missing := ways.without_limit([limits[0] for limits in by_row]):
             return _undefined(one, f"{reason}, and {missing}")
-        note = f"{reason}, but the limit of the {noun(one.entry)} exists"
         if one.entry.variable is None:
-            return one.entry.judged(verdict="removable", truth=by_row[0][0].ball, note=note)
-        slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
-        along = self._slopes_along(one)
+            found = by_row[0][0].ball
+            return one.entry.judged(verdict="removable", truth=found, note=f"{reason}, but {ways.found()}")
+        direction = self.case.direction(one.entry)
+        slopes = [self.partial(one, direction, n, sign) for n in (0, 1) for sign in (1, -1)]
+        along = self.slopes_along(one)
         kinds = {slope.kind for slope in (*slopes, *along)}
         if "infinite" in kinds:
             return _undefined(one, f"{reason}, and its slope grows without bound nearby")
         if "unknown" in kinds:
             return None
-        if not all(slope.meets(slopes[0]) for slope in slopes) or _is_certainly_nonlinear(along):
+        if not all(slope.meets(slopes[0]) for slope in slopes) or is_certainly_nonlinear(along):
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
-        return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=note)
+        if (partials := ways.limit_partials()) and (missing := ways.without_slope(partials)):
+            return _undefined(one, f"{reason}, and {missing}")
+        return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=f"{reason}, but {ways.found()}")
 
-    def _without_limit(self, rows: Sequence[int], limits: Sequence[Limit]) -> str:
-        """Say why y has no limit, though it has one on all lines that were followed; empty where no reason is found.
-
-        Args:
-            rows: The rows of y.
-            limits: The limit of each on the lines.
-        """
+    @property
+    def _is_of_point_alone(self) -> bool:
+        """Tell whether an equality of the point holds on no line."""
         lines = self.case.reference.program.lines
         equalities = {line.symbol for line in lines if line.call.op.name in EQUALITIES}
-        if all(any(atom in equalities for atom, _ in left) for left in self._left_on_lines.values()):
-            return "an equality holds at this point alone"
-        for direction in self.plan.directions[:MOST_CURVES] if len(self.plan.directions) > 1 else ():
-            for exponent in EXPONENTS:
-                found = [Limit.from_element(self._curve(direction, exponent).get(row, Undecided())) for row in rows]
-                if any(one.kind == "infinite" for one in found):
-                    return f"it grows without bound along a curve: {_curve_in_words(direction, exponent)}"
-                if any(one.kind == "finite" and not one.meets(own) for one, own in zip(found, limits, strict=True)):
-                    words = _curve_in_words(direction, exponent)
-                    return f"no limit: along lines it tends to one number, along a curve to another, as {words}"
-        return ""
+        return all(any(atom in equalities for atom, _ in left) for left in self._left_on_lines.values())
 
-    def _curve(self, direction: Direction, exponent: Fraction) -> Mapping[int, Element]:
-        """Return the rows of y while all inputs move by multiples of t, one by that of a power of it."""
-        key = direction, exponent
+    def curve(self, moving: Mapping[Direction, float], near: CurveOfElement | None) -> Mapping[int, Element]:
+        """Return the rows of y while inputs move by multiples of t, and one perhaps by a power of it besides."""
+        key = tuple(moving.items()), near
         if key not in self._on_curves:
-            others = {d: weight for d, weight in self.generic_directions[0].items() if d != direction}
-            curve = CurveOfElement(direction, self.generic_directions[0][direction], exponent)
-            self._on_curves[key] = {} if self.is_over else self.rays.on(others, curve)
+            self._on_curves[key] = {} if self.is_over else self.rays.on(moving, near)
         return self._on_curves[key]
 
-    def _slopes_along(self, one: Singular) -> list[Limit]:
+    def slopes_along(self, one: Singular) -> list[Limit]:
         """Return the slopes along a direction, its reverse, another, and the first plus twice the other."""
-        return [self._slope(one, self.along(*chosen)) for chosen in ((0, 1), (0, -1), (1, 1), (2, 1))]
+        return [self.slope(one, self.along(*chosen)) for chosen in ((0, 1), (0, -1), (1, 1), (2, 1))]
 
-    def _partial(self, one: Singular, n: int, sign: int) -> Limit:
-        """Return half the difference of the slopes along a direction and with one input reversed, over its weight."""
-        direction = self.case.direction(one.entry)
-        limits = [self._slope(one, self.along(n, sign, flipped)) for flipped in (None, direction)]
+    def partial(self, one: Singular, direction: Direction, n: int, sign: int) -> Limit:
+        """Return half the difference of the slopes along a line and with one input reversed, over its weight."""
+        limits = [self.slope(one, self.along(n, sign, flipped)) for flipped in (None, direction)]
         first, second = limits
         if first.ball is None or second.ball is None:
             return first if first.ball is None else second
         return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.generic_directions[n][direction])))
 
-    def _slope(self, one: Singular, elements: Mapping[int, Element]) -> Limit:
-        """Sum up the slopes along a ray of the rows of an entry, weighted."""
+    def slope(self, one: Singular, elements: Mapping[int, Element]) -> Limit:
+        """Return the slope along a ray of the rows of an entry, weighted and summed up."""
+        total = self.total(one, elements)
+        return Limit.of_slope(total) if isinstance(total, Series) else Limit.from_element(total)
+
+    def total(self, one: Singular, elements: Mapping[int, Element]) -> Element:
+        """Sum up the rows of an entry along a ray, weighted; the first that has no series, if there is one."""
         total = Series(())
         for row in one.rows:
             element, weight = elements.get(row, Undecided()), self.case.weight(one.entry, row)
             if not isinstance(element, Series) or not math.isfinite(weight):
-                return Limit.from_element(Undecided() if isinstance(element, Series) else element)
+                return Undecided() if isinstance(element, Series) else element
             total += element.scaled(arb(weight))
-        return Limit.of_slope(total)
+        return total
+
+    def moving(self, rows: Collection[int]) -> list[Direction]:
+        """List the inputs that move one of these rows."""
+        return [d for d in self.plan.directions if any(row in self.at_point.columns.get(d, ()) for row in rows)]
 
     # -- where y has a value
 
@@ -357,7 +349,7 @@ class RaySeries:
                 place = f"{_place_of(one.cause)}, at this point alone"
                 note = f"{place}: next to it the slope is {slope}; torch picked {picked}"
                 return found.judged(verdict="kink", note=note)
-            return found
+            return _unchecked(one, f"{OPEN_QUESTION} was over the budget") if self.is_over else found
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"
         return one.entry.judged(verdict="undefined", note=note, proven=True)
 
@@ -368,7 +360,7 @@ class RaySeries:
     def nonlinear(self, one: Singular) -> Entry | None:
         """Return a kink if y certainly has no derivative along all inputs together; None if it may have one."""
         with precision(self.bits):
-            if not _is_certainly_nonlinear(self._slopes_along(one)):
+            if not (is_certainly_nonlinear(self.slopes_along(one)) or differs_from_partials(self, one)):
                 return None
         picked = shown_number(number_of(one.entry))
         note = f"{_place_of(one.cause)}, and its slope depends on how all inputs move together; torch picked {picked}"
@@ -381,7 +373,7 @@ class RaySeries:
         if "absent" in kinds or "infinite" in kinds:
             return Limit("absent" if "absent" in kinds else "infinite")
         is_on = all(self._is_continuous(row, elements.get(row)) for row in one.rows)
-        return self._slope(one, elements).times(sign) if is_on else Limit("unknown")
+        return self.slope(one, elements).times(sign) if is_on else Limit("unknown")
 
     def _is_continuous(self, row: int, element: Element | None) -> bool:
         value = self.at_point.values.get(row)
@@ -400,7 +392,7 @@ class RaySeries:
                 continue
             if any(not ball.overlaps(here) for ball in known):
                 below, above = (
-                    self._slope(one, elements).times(sign) for elements, sign in zip(series, (-1, 1), strict=True)
+                    self.slope(one, elements).times(sign) for elements, sign in zip(series, (-1, 1), strict=True)
                 )
                 ends = below.ball, above.ball
                 slopes = None if ends[0] is None or ends[1] is None else (to_float(ends[0]), to_float(ends[1]))
@@ -418,7 +410,7 @@ def _place_of(cause: Undefined) -> str:
     return cause.reason.partition(": ")[0]
 
 
-def _is_certainly_nonlinear(along: Sequence[Limit]) -> bool:
+def is_certainly_nonlinear(along: Sequence[Limit]) -> bool:
     """Tell whether slopes are certainly not linear in the direction; if not, they may be linear by chance."""
     forth, back, other, both = along
     is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))
