@@ -155,7 +155,7 @@ class JacobianJudge:
         self.elements = sum(map(math.prod, self.reference.shapes.values()))
         v = None if torch.v is None else torch.v.ravel()
         passes = np.stack([one.ravel() for one in torch.passes]) if torch.passes else None
-        self.case = Case(self.reference, tolerance, v, passes, value=torch.value.ravel())
+        self.case = Case(self.reference, tolerance, v, passes, value=torch.value.ravel(), wrt=frozenset(wrt))
 
     def judgement(self) -> Judgement:
         """Judge J and y, and next to a sampled J also vᵀJ on its own."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from flint import arb
@@ -18,9 +20,9 @@ from flint import arb
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, number_of, to_float
 from gradcli.crosscheck.limits import Limit, midpoint, shown_number, sides_in_words
 from gradcli.crosscheck.sample import SEED
-from gradcli.crosscheck.ways import Ways, differs_from_partials
+from gradcli.crosscheck.ways import MOST_PARTIALS, Ways, differs_from_partials
 from gradcli.language.ops import SIGNS
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, extra_limit
 from gradcli.reference.dependencies import OverBudgetError
@@ -58,15 +60,25 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
     reference, program = case.reference.admitting(case.reference.budget * RAYS_ROOM), case.reference.program
-    try:
-        if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
-            inside = reference.backward_closure({program.output: rows})
-            movable = frozenset(program.differentiable)  # positions stay, and what is only true or false
-            moving = [s for s in program.variables if s not in program.masks and str(s) in movable]
-            directions |= dict.fromkeys((s, int(j)) for s in moving for j in inside.get(s, ()))
-        return reference.plan(list(directions), rows)
-    except OverBudgetError:
-        return None
+    has_no_value = any(one.cause.kind == "domain" or one.entry.variable is None for one in singular)
+    with suppress(OverBudgetError):
+        inside = reference.backward_closure({program.output: rows})
+        movable = frozenset(program.differentiable)  # positions stay, and what is only true or false
+        moving = [s for s in program.variables if s not in program.masks and str(s) in movable]
+        chosen = [s for s in moving if has_no_value or str(s) in case.wrt]
+        every = directions | dict.fromkeys((s, int(j)) for s in chosen for j in inside.get(s, ()))
+        # A jump may show where another input moves besides: x*where(y > 0, 1, 2) at 0, 0.
+        if has_no_value or len(every) <= MOST_PARTIALS or may_jump(program):
+            return reference.plan(list(every), rows)
+    with suppress(OverBudgetError):
+        return None if has_no_value else reference.plan(list(directions), rows)
+    return None
+
+
+def may_jump(program: Program) -> bool:
+    """Tell whether an operation of a function jumps."""
+    ops = (line.call.op for line in program.lines)
+    return any(op.is_step or op.is_branch or op.is_locally_constant for op in ops)
 
 
 def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, int]:
@@ -327,6 +339,16 @@ class RaySeries:
             total += element.scaled(arb(weight))
         return total
 
+    def tangent(self, one: Singular, direction: Direction) -> Ball | None:
+        """Return the derivative of the rows of an entry by an input, weighted; None where one has none."""
+        total, column = arb(0), self.at_point.columns.get(direction, {})
+        for row in one.rows:
+            outcome = column.get(row, arb(0))
+            if isinstance(outcome, Undefined):
+                return None
+            total += outcome * self.case.weight(one.entry, row)
+        return total
+
     def moving(self, rows: Collection[int]) -> list[Direction]:
         """List the inputs that move one of these rows."""
         return [d for d in self.plan.directions if any(row in self.at_point.columns.get(d, ()) for row in rows)]
@@ -340,10 +362,12 @@ class RaySeries:
             return self._jump(one, left, right)
         if left.ball is not None and right.ball is not None:
             found = _with_finite_slopes(one, left.ball, right.ball, self.case.tolerance)
-            if found is None or found.verdict != "disagree":
+            if found is None or found.verdict not in ("disagree", "nan-trap"):
                 return found
             if (nonlinear := self.nonlinear(one)) is not None:
                 return nonlinear
+            if found.verdict == "nan-trap":
+                return found
             if self._changes_at_point_alone(self.case.direction(one.entry)):
                 slope, picked = shown_number(to_float(found.truth)), shown_number(number_of(found))
                 place = f"{_place_of(one.cause)}, at this point alone"
@@ -360,11 +384,26 @@ class RaySeries:
     def nonlinear(self, one: Singular) -> Entry | None:
         """Return a kink if y certainly has no derivative along all inputs together; None if it may have one."""
         with precision(self.bits):
-            if not (is_certainly_nonlinear(self.slopes_along(one)) or differs_from_partials(self, one)):
+            is_jump = self._jumps_somewhere(one)
+            if not (is_jump or is_certainly_nonlinear(self.slopes_along(one)) or differs_from_partials(self, one)):
                 return None
         picked = shown_number(number_of(one.entry))
-        note = f"{_place_of(one.cause)}, and its slope depends on how all inputs move together; torch picked {picked}"
+        what = "it jumps where" if is_jump else "its slope depends on how"
+        note = f"{_place_of(one.cause)}, and {what} all inputs move together; torch picked {picked}"
         return one.entry.judged(verdict="kink", note=note, proven=True)
+
+    def _jumps_somewhere(self, one: Singular) -> bool:
+        """Tell whether y certainly tends to another number than that at the point, on some line."""
+        if not may_jump(self.case.reference.program):
+            return False
+        for n, sign in product(range(len(self.generic_directions)), (1, -1)):
+            for row, element in self.along(n, sign).items():
+                here, limit = self.at_point.values.get(row), Limit.from_element(element)
+                if row not in one.rows or here is None or isinstance(here, Undefined):
+                    continue
+                if limit.kind == "infinite" or (limit.ball is not None and not limit.ball.overlaps(here)):
+                    return True
+        return False
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """Return the derivative on one side, if y is certainly continuous there from its value at the point."""
