@@ -8,25 +8,22 @@ derivative has one if the slopes along the rays are linear in the direction.  If
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from flint import arb
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, number_of, to_float
 from gradcli.crosscheck.limits import Limit, midpoint, shown_number, sides_in_words
-from gradcli.crosscheck.sample import SEED
+from gradcli.crosscheck.ray_series import SeriesOnRays
 from gradcli.crosscheck.ways import MOST_PARTIALS, Ways, differs_from_partials
 from gradcli.language.ops import SIGNS
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, extra_limit
 from gradcli.reference.dependencies import OverBudgetError
-from gradcli.reference.directional_series import CurveOfElement, Element, Rays
+from gradcli.reference.directional_series import Element
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.rules import Undefined
@@ -44,15 +41,6 @@ RAYS_ROOM = 4
 
 EQUALITIES = frozenset(SIGNS[sign] for sign in ("==", "!="))
 """Comparisons that have another value at one point than all around it."""
-
-MORE_LINES, SPREAD = 8, 8
-"""Lines beside the first three, on which steps are 2**-SPREAD to 2**SPREAD: a kink may lie in a narrow cone."""
-
-MOST_MEMBERS = 100_000
-"""Most members of the operations on all rays, which take some twenty microseconds each."""
-
-
-_Curve = tuple[tuple[tuple[Direction, float], ...], CurveOfElement | None]
 
 
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
@@ -171,85 +159,13 @@ def _unchecked(one: Singular, why: str) -> Entry:
     return one.entry.judged(note=f"{one.cause.reason}; {why}")
 
 
-@dataclass
-class RaySeries:
-    """Series of the function of a plan on rays into the point, for the entries of the plan."""
-
-    case: Case
-    plan: Plan
-    bits: int
-
-    def __post_init__(self) -> None:
-        self._seen: dict[tuple[int | None, int | None, int], Mapping[int, Element]] = {}
-        self._left: dict[int, dict[int, frozenset[tuple[Atom, int]]]] = {}
-        self._left_on_lines: dict[tuple[int, int], frozenset[tuple[Atom, int]]] = {}
-        self._on_curves: dict[
-            tuple[tuple[tuple[Direction, float], ...], CurveOfElement | None], Mapping[int, Element]
-        ] = {}
-        self.rays = Rays(self.plan, self.bits)
-        self.at_point = self.plan.run(self.bits)
-        self.groups = self._independent()
-        self.group_of = {d: n for n, group in enumerate(self.groups) for d in group}
-        generator = np.random.default_rng(SEED)
-        count = len(self.plan.directions)
-        drawn = (1 + generator.integers(1, 64, (2, count)) / 64) * generator.choice([-1.0, 1.0], (2, count))
-        drawn = np.stack([*drawn, drawn[0] + 2 * drawn[1]])  # which is never 0, as they are between 1 and 2
-        sizes = np.exp2(np.round(generator.uniform(-SPREAD, SPREAD, (MORE_LINES, count)), 3))
-        drawn = np.concatenate([drawn, sizes * generator.choice([-1.0, 1.0], sizes.shape)])
-        self.generic_directions = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
-
-    def _independent(self) -> list[tuple[Direction, ...]]:
-        """Group directions so that no row of y depends on two of a group: one ray serves the whole group."""
-        groups: list[tuple[list[Direction], set[int]]] = []
-        for direction in self.plan.directions:
-            rows = set(self.at_point.columns.get(direction, {}))
-            members, taken = next((group for group in groups if not group[1] & rows), ([], set()))
-            if not members:
-                groups.append((members, taken))
-            members.append(direction)
-            taken |= rows
-        return [tuple(members) for members, _ in groups]
-
-    @property
-    def is_over(self) -> bool:
-        """Tell whether the rays so far took all the work that is admitted."""
-        return self.rays.work > MOST_MEMBERS
-
-    def _ray(self, n: int | None, group: int | None, sign: int) -> Mapping[int, Element]:
-        """Return the rows of y while all inputs move along direction n and a group is reversed, if there is one.
-
-        Without a direction the group moves alone.  There are none once the work is too much.
-        """
-        if (n, group, sign) not in self._seen:
-            own = () if group is None else self.groups[group]
-            moving = dict.fromkeys(own, float(sign))
-            if n is not None:
-                others = {d: weight * sign for d, weight in self.generic_directions[n].items()}
-                moving = others | {d: -others[d] for d in own}
-            if n is None and len(moving) == 1 < len(self.plan.directions):
-                self._seen[n, group, sign] = {} if self.is_over else self.rays.along(next(iter(moving)), sign)
-            else:
-                self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
-            if n is None and group is not None and not self.is_over:
-                self._left.setdefault(group, {})[sign] = self.rays.left
-            if n is not None and group is None and not self.is_over:
-                self._left_on_lines[n, sign] = self.rays.left
-        return self._seen[n, group, sign]
+class RaySeries(SeriesOnRays):
+    """Series of the function of a plan on rays into the point, and the verdicts that they give on its entries."""
 
     def _changes_at_point_alone(self, direction: Direction) -> bool:
         """Tell whether conditions or steps have other values on both sides along an input than at the point."""
         sides = self._left.get(self.group_of[direction], {})
         return len(sides) == 2 and all(self.rays.of_direction(left, direction) for left in sides.values())
-
-    def along_input(self, direction: Direction, sign: int) -> Mapping[int, Element]:
-        """Return the rows of y while one input moves to one side; empty where the work is too much."""
-        return self._ray(None, self.group_of[direction], sign)
-
-    def along(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
-        """Return the rows of y while all inputs move, one perhaps reversed; empty where the work is too much."""
-        if flipped is not None and len(self.groups) == 1:
-            return self.along(n, -sign)
-        return self._ray(n, None if flipped is None else self.group_of[flipped], sign)
 
     def verdict(self, one: Singular) -> Entry | None:
         """Decide an entry; None if only more precision may decide it."""
@@ -304,54 +220,6 @@ class RaySeries:
         lines = self.case.reference.program.lines
         equalities = {line.symbol for line in lines if line.call.op.name in EQUALITIES}
         return all(any(atom in equalities for atom, _ in left) for left in self._left_on_lines.values())
-
-    def curve(self, moving: Mapping[Direction, float], near: CurveOfElement | None) -> Mapping[int, Element]:
-        """Return the rows of y while inputs move by multiples of t, and one perhaps by a power of it besides."""
-        key = tuple(moving.items()), near
-        if key not in self._on_curves:
-            self._on_curves[key] = {} if self.is_over else self.rays.on(moving, near)
-        return self._on_curves[key]
-
-    def slopes_along(self, one: Singular) -> list[Limit]:
-        """Return the slopes along a direction, its reverse, another, and the first plus twice the other."""
-        return [self.slope(one, self.along(*chosen)) for chosen in ((0, 1), (0, -1), (1, 1), (2, 1))]
-
-    def partial(self, one: Singular, direction: Direction, n: int, sign: int) -> Limit:
-        """Return half the difference of the slopes along a line and with one input reversed, over its weight."""
-        limits = [self.slope(one, self.along(n, sign, flipped)) for flipped in (None, direction)]
-        first, second = limits
-        if first.ball is None or second.ball is None:
-            return first if first.ball is None else second
-        return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.generic_directions[n][direction])))
-
-    def slope(self, one: Singular, elements: Mapping[int, Element]) -> Limit:
-        """Return the slope along a ray of the rows of an entry, weighted and summed up."""
-        total = self.total(one, elements)
-        return Limit.of_slope(total) if isinstance(total, Series) else Limit.from_element(total)
-
-    def total(self, one: Singular, elements: Mapping[int, Element]) -> Element:
-        """Sum up the rows of an entry along a ray, weighted; the first that has no series, if there is one."""
-        total = Series(())
-        for row in one.rows:
-            element, weight = elements.get(row, Undecided()), self.case.weight(one.entry, row)
-            if not isinstance(element, Series) or not math.isfinite(weight):
-                return Undecided() if isinstance(element, Series) else element
-            total += element.scaled(arb(weight))
-        return total
-
-    def tangent(self, one: Singular, direction: Direction) -> Ball | None:
-        """Return the derivative of the rows of an entry by an input, weighted; None where one has none."""
-        total, column = arb(0), self.at_point.columns.get(direction, {})
-        for row in one.rows:
-            outcome = column.get(row, arb(0))
-            if isinstance(outcome, Undefined):
-                return None
-            total += outcome * self.case.weight(one.entry, row)
-        return total
-
-    def moving(self, rows: Collection[int]) -> list[Direction]:
-        """List the inputs that move one of these rows."""
-        return [d for d in self.plan.directions if any(row in self.at_point.columns.get(d, ()) for row in rows)]
 
     # -- where y has a value
 

@@ -11,19 +11,17 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from flint import arb
 
 from gradcli.crosscheck.compare import Singular, noun
 from gradcli.crosscheck.limits import Limit
+from gradcli.crosscheck.ray_series import SeriesOnRays
 from gradcli.reference.balls import Ball
 from gradcli.reference.directional_series import CurveOfElement, Element
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.series import Power, Series, Undecided
-
-if TYPE_CHECKING:
-    from gradcli.crosscheck.singular import RaySeries
 
 MOST_INPUTS = 4
 """Most inputs of which each moves along curves of its own; of more these first ones do."""
@@ -66,7 +64,7 @@ class Ways:
         rows: The rows of y that it is about.
     """
 
-    def __init__(self, series: RaySeries, one: Singular, rows: Sequence[int]) -> None:
+    def __init__(self, series: SeriesOnRays, one: Singular, rows: Sequence[int]) -> None:
         self.series, self.one, self.rows = series, one, rows
         self.directions = series.moving(rows)
         self.lines, self.curves = 2, 0
@@ -162,7 +160,7 @@ class Ways:
         return known if len(known) == len(found) else None
 
 
-def differs_from_partials(series: RaySeries, one: Singular) -> bool:
+def differs_from_partials(series: SeriesOnRays, one: Singular) -> bool:
     """Tell whether a function with partial derivatives certainly has no derivative: another slope on some way."""
     rows = sorted(one.rows)
     ways = Ways(series, one, rows)
@@ -188,7 +186,7 @@ def differs_from_partials(series: RaySeries, one: Singular) -> bool:
     return is_small and (_differs_in_a_cone(series, one, partials) or bool(ways.without_slope(partials)))
 
 
-def _differs_in_a_cone(series: RaySeries, one: Singular, partials: Mapping[Direction, Ball]) -> bool:
+def _differs_in_a_cone(series: SeriesOnRays, one: Singular, partials: Mapping[Direction, Ball]) -> bool:
     """Tell whether slopes differ where one input moves infinitely further than the others."""
     weights = series.generic_directions[0]
     for direction in list(partials)[:MOST_INPUTS]:

@@ -9,8 +9,9 @@ First derivatives go forward along the edges; second ones are those of the gradi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import sympy
@@ -79,7 +80,6 @@ class EnclosurePass:
         self._functions: Numbering | None = None
         self._groups: dict[Atom, dict[int, Group]] = {}
         self._in_slopes: dict[tuple[Atom, int], list[tuple[Atom, Mapping[int, int]]]] = {}
-        self._directions: dict[Atom, Mapping[int, set[int]]] = {}
 
     @property
     def numbering(self) -> ValueForms:
@@ -346,8 +346,7 @@ class EnclosurePass:
             own = found.setdefault(out, {})
             ball = None if passed is not None or isinstance(slope, Undefined) else slope
             if isinstance(slope, Undefined) and slope.kind in ("jump", "slope"):
-                for d in self._moving_together(line.call.operands[k], source) - before.get(source, {}).keys():
-                    own[d] = slope if d not in own else plus(own[d], slope)
+                self._move_together(line.call.operands[k], source, slope, before, own)
             is_zero = not isinstance(slope, Undefined) and slope == 0  # certainly: it holds of no ball around 0
             is_one = ball is not None and ball == 1
             for d, tangent in before.get(source, {}).items():
@@ -361,14 +360,26 @@ class EnclosurePass:
                 known = own.get(d)
                 own[d] = product if known is None else plus(known, product)
 
-    def _moving_together(self, operand: Atom, element: int) -> Set[int]:
-        """List the directions that may move an element, if these are several: none of x*y at 0, 0 does so alone."""
+    def _move_together(
+        self, operand: Atom, element: int, slope: Undefined, before: Moving, own: dict[int, Outcome]
+    ) -> None:
+        """Pass on that there is no slope, where several directions may move an element though none does alone.
+
+        So it is with x*y at 0, 0.
+        """
         if operand not in self._directions:
             found = self._directions[operand] = defaultdict(set)
             for d, e in zip(*(n.tolist() for n in self.plan.reached.get(operand, ())), strict=True):
                 found[e].add(d)
-        several: Set[int] = self._directions[operand].get(element, frozenset())
-        return several if 1 < len(several) <= MOST_TOGETHER else frozenset()
+        several = self._directions[operand].get(element, set())
+        if 1 < len(several) <= MOST_TOGETHER:
+            for d in several - before.get(element, {}).keys():
+                own[d] = slope if d not in own else plus(own[d], slope)
+
+    @cached_property
+    def _directions(self) -> dict[Atom, dict[int, set[int]]]:
+        """The directions that may move each element of some operands."""
+        return {}
 
     def _stays(
         self,
