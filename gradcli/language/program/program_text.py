@@ -135,8 +135,8 @@ class ProgramText:
         stack = None if index in self.named else self.calls.get(index)
         if stack is None or not stack.op.adds_dimension:
             return None
-        listed = _joined([self.expression(one) for one in stack.operands])
-        return TextPiece(listed.text, listed.tight, ((0, listed),), index)
+        found = _joined([self.expression(one) for one in stack.operands])
+        return TextPiece(found.text, found.tight, ((0, found),), index)
 
 
 def as_written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:
