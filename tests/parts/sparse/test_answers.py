@@ -12,6 +12,7 @@ from gradcli import Function
 from gradcli.crosscheck.formulas import Derived
 from gradcli.errors import GradcliError
 from gradcli.parts.sparse import sparse
+from gradcli.parts.sparse.expression_values import values_at
 from gradcli.results import Hessian, Jacobian, SparseHessian, SparseJacobian
 from tests.parts.sparse.dense import hessian, jacobian, require_same, whole
 
@@ -354,6 +355,19 @@ def test_formulas_with_sums_over_edges_are_compared_at_all_entries(text: str) ->
     formula = found.symbolic["x"] if EDGES[text] == "jacobian" else found.symbolic["x"]["x"]
     assert "KroneckerDelta" in formula.text
     assert formula.note == ""
+
+
+def test_a_sum_over_positions_has_the_terms_of_each_entry_alone() -> None:
+    """Also where there are terms between those of the entries; over one index, and over two."""
+    k, m, n = sympy.symbols("k m n", integer=True)
+    i, w = sympy.symbols("i w", real=True)
+    at, weight = (sympy.IndexedBase(one)[m] for one in (i, w))
+    env = {i: np.array([0.0, 1, 2, 1, 4]), w: np.array([1.0, 10, 100, 1000, 10000])}
+    one = sympy.Sum(weight * sympy.KroneckerDelta(k, at), (m, 0, 4))
+    two = sympy.Sum(weight * sympy.KroneckerDelta(k, at + 5 * n), (m, 0, 4), (n, 0, 1))
+    assert values_at(one, {k: np.array([0, 2, 4])}, env).tolist() == [1, 100, 10000]
+    assert values_at(one, {k: np.array([4, 1, 1])}, env).tolist() == [10000, 1010, 1010]
+    assert values_at(two, {k: np.array([0, 3, 6])}, env).tolist() == [1, 0, 1010]
 
 
 def test_a_wrong_formula_over_edges_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
