@@ -74,6 +74,8 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
     yield from _places(answer.places, answer, digits)
     if words := not_everywhere(answer.output, answer.held):
         yield note(words)
+    if "overflow" in answer.held:
+        yield note(f"{answer.output} is beyond the range of float64 in part of the box")
     if "kink" in answer.held:
         yield note("there may be kinks: derivatives are bounded on both sides of them")
     yield from map(note, answer.notes)
