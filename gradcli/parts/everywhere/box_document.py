@@ -16,6 +16,7 @@ from gradcli.parts import is_listed
 from gradcli.parts.everywhere.held_kinds import not_everywhere
 from gradcli.parts.everywhere.region_maps import chart, require_map
 from gradcli.parts.everywhere.region_words import REGIONS, named
+from gradcli.parts.everywhere.stopping import OVER_TIME
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
@@ -38,6 +39,9 @@ EXISTENCE = {"one": "exactly one", "some": "there", "unknown": "perhaps"}
 
 MOST_ROWS = 12
 """Most places that are listed."""
+
+MORE_SECONDS = "60"
+"""Seconds of a budget that are proposed where the usual ones do not do."""
 
 GAP = 1e-4
 """Gap between a bound and what was found, relative to it, from which on it is shown."""
@@ -79,6 +83,13 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
     if "kink" in answer.held:
         yield note("there may be kinks: derivatives are bounded on both sides of them")
     yield from map(note, answer.notes)
+    yield from _more_time(answer.notes)
+
+
+def _more_time(notes: Sequence[str]) -> Iterator[doc.Node]:
+    """Name the option that gives a search more time, where one had too little."""
+    if any(OVER_TIME in one for one in notes):
+        yield note(Words(f"more time may settle what is left: {option('budget', MORE_SECONDS)}"))
 
 
 SIGNS: Mapping[str, tuple[str, doc.Role]] = {
@@ -105,6 +116,7 @@ def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full
     if answer.regions:
         yield from _regions(answer, digits)
     yield from map(note, answer.notes)
+    yield from _more_time([*answer.notes, *(proof.note for proof in answer.proofs)])
     yield doc.Note(line(doc.Styled(_conclusion(answer), "good" if answer.passed else "bad")))
 
 

@@ -22,7 +22,7 @@ from gradcli.parts.everywhere.intervals import Interval, add, meet, multiply, po
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.rounded_passes import Rounded, RoundedPasses
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import RegionVerdict
@@ -106,7 +106,7 @@ class RegionSearch:
                 labels, is_final = self._judged(waiting, level)
             except OverTimeError:
                 labels, is_final = np.full(len(waiting), "open", object), np.ones(len(waiting), bool)
-                stopped = "over the time limit"
+                stopped = OVER_TIME
             is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > MOST_AT_ONCE
             if is_last and not is_final.all() and not stopped:
                 stopped = must_stop() or "as there are too many boxes"

@@ -24,7 +24,7 @@ from gradcli.parts.everywhere.box_kinds import BROKEN, BoxKind
 from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract, whole_power
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 
@@ -118,6 +118,9 @@ class LeastValueSearch:
         waiting = first_grid(self.low, self.high, most=most_at_once) if boxes is None else boxes
         end = time.monotonic() + self.seconds
         try:
+            if not self.quantity.function.is_of_numbers:  # of which one evaluation may be all that there is time for
+                value = self.quantity.jets(waiting.sides).value
+                waiting = BoxSet(waiting.low, waiting.high, np.maximum(waiting.bound, value.low))
             self._look_at_corners()
             while len(waiting := self._open(waiting)):
                 if self.is_refuted:
@@ -130,7 +133,7 @@ class LeastValueSearch:
                 now, later = waiting.take(order[:most_at_once]), waiting.take(order[most_at_once:])
                 waiting = BoxSet.joined([self._step(now), later])
         except OverTimeError:
-            stopped = "over the time limit"
+            stopped = OVER_TIME
         return self._result(waiting, stopped)
 
     def _look_at_corners(self) -> None:

@@ -17,7 +17,7 @@ from gradcli.parts.everywhere.intervals import Interval, add, multiply, point
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.least_values import MOST_BOXES, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, part_limit
@@ -29,8 +29,6 @@ WITHOUT_VALUE = int(BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE)
 WHERE_THERE_IS_ONE = "at the points where y has a value"
 
 WHERE_SIDES_HAVE_ONE = "at the points where its sides have values"
-
-OVER_TIME = "stopped over the time limit"
 
 NOWHERE = "no point was found where its sides have values"
 
@@ -57,7 +55,7 @@ def _proof(
             with part_limit(seconds / len(conditions)):
                 found = _of_shape(text, one, box) if isinstance(one, str) else _of_condition(text, one, box)
         except OverTimeError:
-            found = BoxProof(text, "undecided", 0, None, 1.0, OVER_TIME)
+            found = BoxProof(text, "undecided", 0, None, 1.0, f"stopped {OVER_TIME}")
         boxes += found.boxes
         if found.status == "refuted":
             return BoxProof(text, "refuted", boxes, found.at, 0.0, found.note)
@@ -145,7 +143,7 @@ def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
             rest, width = rest.take(~is_done), width[:, ~is_done]
             boxes = BoxSet.joined([halves(rest, np.argmax(width, axis=0)), later]) if len(rest) else later
     except OverTimeError:
-        reason = OVER_TIME
+        reason = f"stopped {OVER_TIME}"
     left = BoxSet.joined([*narrow, boxes])
     if not len(left):
         return BoxProof(text, "proved", evaluated)

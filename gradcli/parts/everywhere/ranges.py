@@ -121,6 +121,9 @@ class _Bounding:
         """Answer with all of them."""
         moving, kinds, bounds, places = self.moving, 0, list[BoxBounds](), list[BoxPlace]()
         slopes: list[list[BoxBounds]] = []
+        if moving.is_of_arrays:  # once is what all searches begin with, however long it takes
+            with suppress(OverTimeError):
+                _ = moving.function.run(Interval(moving.low[:, None], moving.high[:, None]))
         for n, y in enumerate(self.elements):
             set_step("bounding the function")
             with part_limit(self.share):

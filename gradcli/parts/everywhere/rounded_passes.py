@@ -52,10 +52,12 @@ UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 SMALLEST = {"float64": 2.0**-1074, "float32": 2.0**-149}
 LARGEST = {"float64": float(np.finfo(np.float64).max), "float32": float(np.finfo(np.float32).max)}
 
-EXACT = frozenset("neg abs where maximum minimum clamp_min clamp_max sign relu floor ceil round trunc positive".split())
+EXACT = frozenset(
+    "neg abs where maximum minimum clamp clamp_min clamp_max sign relu floor ceil round trunc positive fmod".split()
+)
 """Operations that do not round."""
 
-BASIC = frozenset("add sub mul div sqrt square reciprocal".split())
+BASIC = frozenset("add sub mul div sqrt square reciprocal remainder".split())
 """Operations that round once."""
 
 LIBRARY = frozenset(
@@ -67,7 +69,10 @@ LIBRARY = frozenset(
 ROUNDINGS = 4
 """Roundings assumed of a function of a library: two units in the last place."""
 
-CHOICES = frozenset("maximum minimum clamp_min clamp_max relu".split())
+CHOICES = frozenset("maximum minimum clamp clamp_min clamp_max relu".split())
+
+STEPPING = frozenset("fmod remainder".split())
+"""Operations that jump, though not in steps alone: where operands have errors, the result is anywhere it may be."""
 
 CONDITIONS = frozenset("logical_and logical_or logical_not isfinite".split())
 
@@ -276,6 +281,8 @@ class RoundedPasses:
         if rule.is_step:
             is_same = (exact.low == wide.low) & (exact.high == wide.high) & (wide.low == wide.high)
             return np.where(is_same, 0.0, wide.width)
+        if name in STEPPING:
+            return np.asarray(wide.width)
         found: Array = np.zeros(())
         environment = rule.environment([one.wide for one in operands])
         for slope, error in zip(rule.slopes, errors, strict=True):
@@ -294,9 +301,11 @@ class RoundedPasses:
             return kernel_error(line.call, wide, exact.largest + error, self.unit) + self.smallest
         if name in ("mul", "div") and _is_by_power_of_two(name, operands):
             return np.asarray(self.smallest)
+        size = exact.largest + error
         count = 1 if name in BASIC or _is_product(line.call) else ROUNDINGS
-        found = count * self.unit * (1 + 8 * self.unit) * (exact.largest + error)
-        return np.asarray(found + (0.0 if name in ("add", "sub") else self.smallest))
+        found = count * self.unit * (1 + 8 * self.unit) * size
+        is_nothing = (size == 0) & (name in BASIC)
+        return np.where(is_nothing, 0.0, found + (0.0 if name in ("add", "sub") else self.smallest))
 
 
 def _require_known(line: Line) -> None:

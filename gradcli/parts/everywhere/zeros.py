@@ -20,7 +20,7 @@ from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, reciprocal, subtract
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 
@@ -114,7 +114,7 @@ class System:
                 rest.append(narrow)
                 waiting = BoxSet.joined([left, later])
         except OverTimeError:
-            stopped = "over the time limit"
+            stopped = OVER_TIME
         rest = [self._unproved(one, found) for one in [*rest, waiting] if len(one)]
         clusters = BoxSet.joined(rest).clusters() if rest else []
         found += [self._judged(box) for box in clusters]
