@@ -168,14 +168,10 @@ def _apart(low: float, high: float, places: set[float], dtype: str) -> Iterator[
     yield start, high
 
 
-def _neighbours(place: float, dtype: str) -> Iterator[Array]:
+def _neighbours(place: float, dtype: str) -> tuple[Array, Array, Array]:
     """Return a float, with the next ones on both sides."""
-    number = np.asarray(place).astype(dtype)
-    yield from (
-        np.nextafter(number, np.asarray(-np.inf, dtype)),
-        number,
-        np.nextafter(number, np.asarray(np.inf, dtype)),
-    )
+    number, end = np.asarray(place).astype(dtype), np.asarray(np.inf, dtype)
+    return np.nextafter(number, -end), number, np.nextafter(number, end)
 
 
 def _sides(low: float, high: float, least: float) -> Iterator[tuple[float, float]]:
