@@ -21,7 +21,7 @@ from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, word
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_one_recording
-from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementary_functions
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.bound_function import FunctionWithValues
@@ -78,6 +78,8 @@ def checked_in_box(
     if statements is not None and not texts:
         statement = option("prove", '"dy/dx >= 0"')
         raise InputError("the statement is empty", hint=f"write {statement}")
+    if not texts:
+        _load_torch(box)
     with time_limit(), interruptible():
         if texts:
             set_step("proving")
@@ -101,6 +103,13 @@ def _other_y(statements: Sequence[str], box: MovingBox) -> Iterator[str]:
     has_y = any(re.search(r"(?<![\w.])y(?!\w)", one) for one in statements)
     if output != "y" and "y" in box.bound_function.arrays and has_y:
         yield f"y is the variable in the statement, as in the text; the value is {output} there"
+
+
+def _load_torch(box: MovingBox) -> None:
+    """Run and record torch's passes once, so that what it loads for that takes none of the time of the search."""
+    if not box.is_recorded and box.bound_function.device == "cpu":
+        with suppress(GradcliError, NoRuleError):
+            _ = box.bound_function.value, recorded_at(box.bound_function)
 
 
 def failing_points(

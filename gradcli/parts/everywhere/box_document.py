@@ -40,9 +40,6 @@ EXISTENCE = {"one": "exactly one", "some": "there", "unknown": "perhaps"}
 MOST_ROWS = 12
 """Most places that are listed."""
 
-MORE_SECONDS = "60"
-"""Seconds of a budget that are proposed where the usual ones do not do."""
-
 GAP = 1e-4
 """Gap between a bound and what was found, relative to it, from which on it is shown."""
 
@@ -89,7 +86,7 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
 def _more_time(notes: Sequence[str]) -> Iterator[doc.Node]:
     """Name the option that gives a search more time, where one had too little."""
     if any(OVER_TIME in one for one in notes):
-        yield note(Words(f"more time may settle what is left: {option('budget', MORE_SECONDS)}"))
+        yield note(Words(f"more time may settle what is left: {option('budget', 'SECONDS')}"))
 
 
 SIGNS: Mapping[str, tuple[str, doc.Role]] = {
@@ -147,7 +144,8 @@ def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.No
             witness = f"{at}: {one.found}" + (f" ({one.note})" if one.note else "")
         rows.append(lines(doc.Styled(words, role), share(one), "\n".join(where), witness))
     yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
-    yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
+    if any(one.verdict == "proved" for one in answer.regions):
+        yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
 
 
 def share(region: results.BoxRegion) -> str:
