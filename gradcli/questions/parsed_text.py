@@ -85,7 +85,7 @@ def public(method: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 return method(self, *args, **options)
             finally:
-                self._give_back()
+                self._undo_changes()
 
     @brief
     @wraps(method)
@@ -265,7 +265,7 @@ class ParsedText:
         """Return the values of a check before points are drawn from its box; a text needs none."""
         return at
 
-    def _give_back(self) -> None:
+    def _undo_changes(self) -> None:
         """Undo changes that answering a question made; a text makes none."""
 
     def _asked_at_rows(
