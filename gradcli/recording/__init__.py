@@ -3,7 +3,7 @@
 recorder, aten_calls  each call as it happens, the schema of its operation
 call_recorder      what the parts of a recorder ask of it
 modes              modes below and above autograd, which see the calls
-pass_recorder      torch's own passes through a Program, forward and back
+pass_recorder, pass_decisions  torch's own passes through a Program, forward and back; the values that decide in them
 aten_lowering      calls of ATen as lines
 aten_rules         calls whose row has another name or other arguments, or on complex numbers
 decompositions     calls that torch's tables do not decompose, in functions of torch

@@ -21,13 +21,14 @@ from gradcli.recording.comparisons import comparison_at
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace, called_at
 
-_SMALLEST = frozenset(["argmin", "min"])
+SMALLEST = frozenset(["argmin", "min"])
+"""Operations that give positions of the smallest values."""
 
 _ORDER = frozenset("argsort sort msort median nanmedian mode kthvalue".split())
 """Operations that give positions decided by the order of all values."""
 
 
-ORDERED = _ORDER | _SMALLEST | {"argmax", "max", "topk"}
+ORDERED = _ORDER | SMALLEST | {"argmax", "max", "topk"}
 """Operations that give positions decided by the order of values."""
 
 
@@ -310,6 +311,6 @@ def distinct(name: str, given: Mapping[str, Argument]) -> Tensor | None:
     if not (x.is_floating_point() and x.ndim and x.shape[dim] > 1):
         return None
     count = x.shape[dim] if name in _ORDER else min(1 + given.get("k", 1), x.shape[dim])
-    is_largest = name not in _SMALLEST and given.get("largest", True)
+    is_largest = name not in SMALLEST and given.get("largest", True)
     values = x.topk(count, dim=dim, largest=is_largest).values
     return torch.ne(values.narrow(dim, 0, count - 1), values.narrow(dim, 1, count - 1))

@@ -135,6 +135,13 @@ def _outside(grad: Tensor, self: Tensor, lambd: float) -> Tensor:
     return torch.where((self > lambd) | (self < -lambd), grad, 0.0)
 
 
+def _log_sigmoid_backward(grad: Tensor, self: Tensor, buffer: Tensor) -> Tensor:
+    """Choose between numbers, where torch's table multiplies by whole ones, which no line holds."""
+    z = buffer if buffer.numel() else torch.exp(-self.abs())
+    part = z / (1 + z)
+    return grad * torch.where(self < 0, 1 - part, part)
+
+
 def _of_numbers_too(decompose: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Take a tensor without dimensions as a vector of one element, as torch does along a dimension."""
 
@@ -200,6 +207,7 @@ DECOMPOSITIONS: Mapping[str, Callable[..., Any]] = {
     "ormqr": factors.reflections,
     "linalg_lu_solve": factors.lu_solve,
     **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _outside),
+    "log_sigmoid_backward": _log_sigmoid_backward,
     **{f"{name}_backward": _linear(f"{name}_backward") for name in _LINEAR},
 }
 """Decompositions by the name of an operation."""

@@ -26,9 +26,11 @@ from gradcli.language.program.movement import axes_of
 from gradcli.language.program.passes import for_torch, for_torch_twice
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses, Way
 from gradcli.language.program.wengert import Atom, Call, Program
-from gradcli.recording.aten_calls import Argument, Overload, name_of, numbers_of
+from gradcli.recording.aten_calls import Argument, Overload, can_be_recorded, name_of, numbers_of, tensors_in
 from gradcli.recording.aten_lowering import row_of
+from gradcli.recording.decisions import ORDERED
 from gradcli.recording.decompositions import decomposed, is_unread
+from gradcli.recording.pass_decisions import UNSEEN, PassDecisions
 from gradcli.recording.places import CallPlace, TensorNames
 from gradcli.recording.recorder import Recorder
 from gradcli.results import Array
@@ -91,10 +93,13 @@ class PassRecorder(Recorder):
         wrong: Remarks on formulas of torch's that are wrong here, and that no rounding explains.
     """
 
+    decisions: PassDecisions
+
     def __init__(self, names: TensorNames, dtype: torch.dtype, *, is_sound: bool) -> None:
         super().__init__(names, dtype, "torch")
         self.lines.context.builder.dtype = str(dtype).removeprefix("torch.")  # as each result of a kernel is rounded
         self.is_sound, self.faults, self.wrong = is_sound, dict[str, None](), dict[str, None]()
+        self.decisions = PassDecisions(self)
         self._has_zero_pivot = False
         self._ends, self._spans = list[int](), list[Span]()
 
@@ -146,10 +151,14 @@ class PassRecorder(Recorder):
         self, function: Overload, given: dict[str, Argument], outputs: Sequence[Argument], place: CallPlace
     ) -> tuple[list[Atom | None], list[Atom]]:
         """Round each element of unit vectors as if it were near 1: LAPACK's error is one of the whole vector."""
-        if name_of(function) == "_linalg_det":  # which gives the determinant, its factors and pivots
+        name = name_of(function)
+        have_no_line = any(isinstance(one, torch.Tensor) and not can_be_recorded(one) for one in outputs)
+        if name in UNSEEN or (len(outputs) > 1 and name not in ORDERED and have_no_line):
+            self.decisions.hold(tensors_in(given))
+        if name == "_linalg_det":  # which gives the determinant, its factors and pivots
             self._has_zero_pivot |= not outputs[1].diagonal(dim1=-2, dim2=-1).all()
         results, inputs = super()._lowered(function, given, outputs, place)
-        for n in VECTORS.get(name_of(function), ()):
+        for n in VECTORS.get(name, ()):
             if results[n] is not None:
                 results[n] = self.lines.row("sub", self.lines.row("add", results[n], 1), 1)
         return results, inputs
@@ -193,7 +202,14 @@ def _run(call: Call, values: Mapping[Atom, Argument], calls: TorchCalls) -> Argu
 
 
 def record(
-    way: Way, program: Program, inputs: Mapping[str, Array], wrt: Sequence[str], dtype: str, *, is_sound: bool = False
+    way: Way,
+    program: Program,
+    inputs: Mapping[str, Array],
+    wrt: Sequence[str],
+    dtype: str,
+    *,
+    is_sound: bool = False,
+    has_conditions: bool = False,
 ) -> TorchPasses | None:
     """Run a Program in torch, forward and back, and record all of it.
 
@@ -204,18 +220,25 @@ def record(
         wrt: The variables to go back to.
         dtype: `float64` or `float32`.
         is_sound: Whether to record functions and kernels known to be wrong as they should be.
+        has_conditions: Whether to give the conditions under which torch runs the same operations.
 
     Returns:
         The recorded passes; None if a call has no meaning here.
     """
     try:
-        return _recorded(way, program, inputs, tuple(wrt), dtype, is_sound=is_sound)
+        return _recorded(way, program, inputs, tuple(wrt), dtype, is_sound, has_conditions)
     except (GradcliError, RuntimeError, ValueError, TypeError, ArithmeticError):
         return None
 
 
 def _recorded(
-    way: Way, program: Program, inputs: Mapping[str, Array], wrt: tuple[str, ...], dtype: str, *, is_sound: bool
+    way: Way,
+    program: Program,
+    inputs: Mapping[str, Array],
+    wrt: tuple[str, ...],
+    dtype: str,
+    is_sound: bool,
+    has_conditions: bool,
 ) -> TorchPasses:
     ran, kind = (for_torch(program) if way == "back" else for_torch_twice(program)), getattr(torch, dtype)
     leaves = leaves_of(ran, inputs, (*wrt, *differentiated_by(ran)), dtype)
@@ -242,8 +265,9 @@ def _recorded(
         name: None if tensor is None or torch_internals.is_zero_tensor(tensor) else recorder.number(tensor)
         for name, tensor in {**found, OF_Y: y}.items()
     }
+    guards = dict.fromkeys(guard.condition for guard in recorder.decisions.guards if has_conditions)
     whole = expansion(
-        replace(recorder.lines.program([atom for atom in atoms.values() if atom is not None]), text=ran.text),
+        replace(recorder.lines.program([*guards, *(one for one in atoms.values() if one is not None)]), text=ran.text),
         keep=lambda call: call.op.is_primitive or call.op.kind is Kind.ELEMENTWISE,
     )
     results = {name: None if atom is None else whole.renamed.get(atom, atom) for name, atom in atoms.items()}
@@ -251,7 +275,8 @@ def _recorded(
     assert value is not None, "y is a tensor"  # noqa: S101
     told = tuple(dict.fromkeys((*recorder.faults, *wrong.values())))
     known = {name: numbers_of(leaf.value).astype(np.float64) for name, leaf in recorder.leaves.items()}
-    return TorchPasses(whole.program, known, seeds, results, value, told, tuple(recorder.wrong))
+    conditions = tuple(whole.renamed.get(one, one) for one in guards)
+    return TorchPasses(whole.program, known, seeds, results, value, told, tuple(recorder.wrong), conditions)
 
 
 def _faults(program: Program, leaves: Mapping[str, Tensor], dtype: str) -> dict[Call, str]:

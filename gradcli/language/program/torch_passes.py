@@ -30,6 +30,8 @@ class TorchPasses:
         value: The symbol that holds y.
         faults: The known faults of torch's kernels among them.
         wrong: The formulas of torch's among them that are wrong here, which no rounding explains.
+        conditions: Values, where they are asked for, by which torch decides what it does: where each is what it is at
+            the recorded point, torch runs the same operations.
     """
 
     program: Program
@@ -39,8 +41,10 @@ class TorchPasses:
     value: Atom
     faults: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    conditions: tuple[Atom, ...] = ()
 
 
 RecordPasses = Callable[..., TorchPasses | None]
-"""Recorder of passes: of a way, a Program, its inputs, the variables to go back to, a dtype, and a flag for kernels
-that are known to be wrong, which are then replaced by correct ones; None where a call cannot be recorded."""
+"""Recorder of passes: of a way, a Program, its inputs, the variables to go back to, a dtype, a flag for kernels that
+are known to be wrong, which are then replaced by correct ones, and one for the conditions of decisions; None where a
+call cannot be recorded."""

@@ -21,7 +21,7 @@ from gradcli.parts.everywhere.box_regions import truths_of
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import point, subtract
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
-from gradcli.parts.everywhere.recordings import with_one_recording
+from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses, recorded_at
 from gradcli.progress import SECONDS, budget_factor
 from gradcli.questions.bound_function import FunctionWithValues
@@ -54,7 +54,7 @@ def lost_bits_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str], eno
             return None
         _ = box.bound_function.value, recorded_at(box.bound_function)  # so that torch is there, which takes a while
         with part_limit(SHARE * SECONDS * budget_factor()):
-            most = max(_bits(part, RoundedPasses(part), enough) for part in with_one_recording(box))
+            most = max(_bits(part, passes, enough) for part, passes in with_recordings(box))
             return math.ceil(most) if most < np.finfo(box.bound_function.dtype).nmant + 1 else None
     return None
 

@@ -134,6 +134,11 @@ class MovingBox:
         dtype = self.bound_function.dtype
         return self.bound_function.with_values({name: rounded(a, dtype) for name, a in self.arrays(numbers).items()})
 
+    def numbers_of_question(self) -> Array:
+        """Return the numbers that move, as they are where the question is asked."""
+        arrays = self.bound_function.arrays
+        return np.concatenate([np.ravel(arrays[name]).astype(float) for name in self.program.variables])
+
     @property
     def held(self) -> dict[str, Array]:
         """The values of the variables that stay, and the point of a line."""

@@ -14,7 +14,7 @@ Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, secti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -119,7 +119,8 @@ def recorded_at(bound_function: BoundFunction) -> TorchPasses:
     """
     at = bound_function.point
     inputs = {name: bound_function.arrays[name] for name in at.source.names}
-    passes = at.passes and at.passes("back", at.source, inputs, tuple(bound_function.wrt), bound_function.dtype)
+    asked = at.source, inputs, tuple(bound_function.wrt), bound_function.dtype
+    passes = at.passes and at.passes("back", *asked, has_conditions=True)
     if passes is None:
         raise NoRuleError("torch's passes cannot be recorded")
     return passes
@@ -129,6 +130,7 @@ def signature(passes: TorchPasses) -> str:
     """Write passes as a text that is the same where torch runs the same operations on the same constants."""
     names = {line.symbol: sympy.Symbol(f"l{n}") for n, line in enumerate(passes.program.lines)}
     calls = [str(line.call.renamed(names)) for line in passes.program.lines]
+    calls += [f"if {names.get(one, one)}" for one in passes.conditions]
     ends = [str(names.get(one, one)) for one in (passes.value, *passes.results.values()) if one is not None]
     return "\n".join((*calls, *ends))
 
@@ -160,6 +162,7 @@ class RoundedPasses:
         passes = recorded_at(bound_function)
         self.unit, self.smallest = UNITS[bound_function.dtype], SMALLEST[bound_function.dtype]
         self.largest = LARGEST[bound_function.dtype]
+        self.smallest_normal = float(np.finfo(bound_function.dtype).smallest_normal)
         numbers = {**passes.inputs, **{seed: np.ones_like(passes.inputs[seed]) for seed in passes.seeds.values()}}
         moving = tuple(name for name in box.ranges if name in passes.inputs)
         self.program, atoms = recorded_in_numbers(passes.program, numbers, moving)
@@ -179,21 +182,44 @@ class RoundedPasses:
             result = passes.results.get(name)
             self.results += [_element(atoms, result, n) for n in range(own.size)]
         assert OF_Y == "", "y stands first"  # noqa: S101
+        decided = (a for one in passes.conditions for a in np.ravel(atoms.get(one, np.array([], object))))
+        self.conditions = [a for a in dict.fromkeys(decided) if a in self.by_symbol or a in self.inputs]
+        there = np.array([[float(one)] for one in box.numbers_of_question()])
+        self.decided = [self._of(self._known(point(there)), a) for a in self.conditions]
 
     def run(self, boxes: Interval) -> list[Rounded]:
         """Evaluate on boxes: y, then its derivative by each number that moves."""
-        size = boxes.low.shape[1]
-        nothing = np.zeros(size)
+        size, known = boxes.low.shape[1], self._known(boxes)
+        is_other = ~self._is_recorded(known)
+        found = [_spread(self._of(known, a), size) for a in self.results]
+        return [replace(one, is_bad=one.is_bad | is_other) for one in found]
+
+    def are_recorded(self, boxes: Interval) -> Mask:
+        """Tell in which boxes torch certainly runs the operations that were recorded."""
+        return np.broadcast_to(self._is_recorded(self._known(boxes)), boxes.low.shape[1:])
+
+    @np.errstate(all="ignore")
+    def _known(self, boxes: Interval) -> dict[Atom, Rounded]:
+        """Evaluate all lines."""
+        nothing = np.zeros(boxes.low.shape[1])
         known = {a: Rounded(boxes.row(n), nothing, nothing != 0) for a, n in self.inputs.items()}
-        with np.errstate(all="ignore"):
-            for line in self.program.lines:
-                require_time()
-                operands = [self._of(known, a) for a in line.call.operands]
-                known[line.symbol] = self._line(line, operands)
-                if self.has_threshold and line.call.op.is_branch:
-                    known[line.symbol] = self._beyond_threshold(line, known)
-            found = [self._of(known, a) for a in self.results]
-        return [_spread(one, size) for one in found]
+        for line in self.program.lines:
+            require_time()
+            operands = [self._of(known, a) for a in line.call.operands]
+            known[line.symbol] = self._line(line, operands)
+            if self.has_threshold and line.call.op.is_branch:
+                known[line.symbol] = self._beyond_threshold(line, known)
+        return known
+
+    def _is_recorded(self, known: Mapping[Atom, Rounded]) -> Mask:
+        """Tell where each value that torch decides by is certainly the number that it is at the recorded point."""
+        found = np.asarray(True)
+        for atom, there in zip(self.conditions, self.decided, strict=True):
+            here = self._of(known, atom)
+            is_sure = (here.error == 0) & ~here.is_bad & (there.error == 0) & ~there.is_bad
+            number, is_number = there.exact.low, there.exact.low == there.exact.high
+            found = found & is_sure & is_number & (here.exact.low == number) & (here.exact.high == number)
+        return found
 
     def _of(self, known: Mapping[Atom, Rounded], atom: Atom) -> Rounded:
         if atom in known:
@@ -272,7 +298,7 @@ class RoundedPasses:
         if not any(np.any(one) for one in errors):
             return np.zeros(())
         if name in CHOICES:
-            return np.asarray(reduce(np.maximum, errors))
+            return _of_choice(name, [one.wide for one in operands], errors)
         if name == "div":  # nothing underflows that is large once it is divided
             return np.asarray((errors[0] + exact.largest * errors[1]) / operands[1].wide.least)
         if name == "reciprocal":
@@ -306,6 +332,17 @@ class RoundedPasses:
         found = count * self.unit * (1 + 8 * self.unit) * size
         is_nothing = (size == 0) & (name in BASIC)
         return np.where(is_nothing, 0.0, found + (0.0 if name in ("add", "sub") else self.smallest))
+
+
+def _of_choice(name: str, wide: Sequence[Interval], errors: Sequence[Array]) -> Array:
+    """Return the error of the number that is certainly chosen; the larger one, where it may be either."""
+    both = np.asarray(reduce(np.maximum, errors))
+    if name == "clamp":
+        return both
+    (a, of_a), (b, of_b) = [*zip(wide, errors, strict=True), (point(0.0), np.zeros(()))][:2]
+    if name in ("minimum", "clamp_max"):
+        a, b = -a, -b
+    return np.where(a.low > b.high, of_a, np.where(b.low > a.high, of_b, both))
 
 
 def _require_known(line: Line) -> None:
