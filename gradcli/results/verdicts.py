@@ -23,7 +23,18 @@ Allowed = Verdict | Literal["no-counterexample"]
 NO_COUNTEREXAMPLE: Allowed = "no-counterexample"
 
 RegionVerdict = Literal[
-    "proved", "near-zero", "kink", "jump", "pole", "edge", "outside", "nan-trap", "overflow", "inaccurate", "open"
+    "proved",
+    "near-zero",
+    "kink",
+    "jump",
+    "pole",
+    "edge",
+    "outside",
+    "nan-trap",
+    "overflow",
+    "underflow",
+    "inaccurate",
+    "open",
 ]
 """Verdicts on a region of a box: see `BoxRegion`."""
 

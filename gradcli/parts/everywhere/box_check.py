@@ -20,8 +20,9 @@ from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSe
 from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
-from gradcli.parts.everywhere.recordings import with_one_recording
-from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementary_functions, recorded_at
+from gradcli.parts.everywhere.recordings import with_recordings
+from gradcli.parts.everywhere.region_words import CERTAIN
+from gradcli.parts.everywhere.rounded_passes import has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.bound_function import FunctionWithValues
@@ -164,7 +165,7 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
     if box.bound_function.device != "cpu":
         raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
     try:
-        parts = [(part, RoundedPasses(part)) for part in with_one_recording(box)]
+        parts = with_recordings(box)
     except NoRuleError as error:
         hint = f"check points of it: {option('random', '100')}"
         raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
@@ -241,7 +242,7 @@ def _witnessed(box: MovingBox, region: BoxRegion, points: Array) -> BoxRegion:
     if worst is None:
         return region
     at, verdict, note = worst
-    named = FOUND.get(verdict, region.verdict) if region.verdict == "open" else region.verdict
+    named = FOUND.get(verdict, region.verdict) if region.verdict in CERTAIN else region.verdict
     return replace(region, verdict=named, at=box.by_name(at), found=verdict, note=note)
 
 
@@ -251,7 +252,9 @@ def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
     judgement = compare_numbers(there, there.first_derivatives(), blames=False)
     worst = max(judgement.entries, key=lambda one: SEVERITY.index(one.verdict), default=None)
     if worst is None or worst.verdict == "agree":
-        return judgement.check.verdict, ""
+        smallest = min((abs(one.torch) for one in judgement.entries if one.torch is not None), default=1.0)
+        is_tiny = smallest < np.finfo(box.bound_function.dtype).smallest_normal
+        return judgement.check.verdict, f"torch {smallest}" if is_tiny else ""
     truth = "" if worst.reference is None else f", truth {worst.reference:.6g}"
     return judgement.check.verdict, f"torch {worst.torch}{truth}"
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import partial
 
+import numpy as np
+
 from gradcli import results
 from gradcli.arrays import Array
 from gradcli.notation import Named
@@ -146,6 +148,9 @@ def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.No
     yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
     if any(one.verdict == "proved" for one in answer.regions):
         yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
+    if any(one.verdict == "underflow" for one in answer.regions):
+        smallest = np.finfo(answer.dtype).smallest_normal
+        yield note(f"underflow: a number is below {smallest:.3g}, where digits are lost, and torch's is so too, or 0")
 
 
 def share(region: results.BoxRegion) -> str:

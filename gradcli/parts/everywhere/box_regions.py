@@ -145,7 +145,9 @@ class RegionSearch:
         some = np.flatnonzero(smooth & (is_last | is_small) & ~is_close)
         if len(some):
             zeros = self._zeros_near(boxes.take(some))
-            is_fair = self._within([t.select(some) for t in truths], [one.select(some) for one in numbers], zeros)
+            own = [t.select(some) for t in truths], [one.select(some) for one in numbers], zeros
+            is_fair = self._within(*own)
+            labels[some[self._within(*own, self.passes.smallest_normal)]] = "underflow"
             labels[some[is_fair]] = "near-zero"
             is_last[some[is_fair]] = True
         labels[smooth & is_close] = "proved"
@@ -167,14 +169,22 @@ class RegionSearch:
         return [rise & fall for rise, fall in zip(rises, falls, strict=True)]
 
     def _within(
-        self, truths: Sequence[Interval], numbers: Sequence[Rounded], is_near_zero: Sequence[Mask | bool]
+        self,
+        truths: Sequence[Interval],
+        numbers: Sequence[Rounded],
+        is_near_zero: Sequence[Mask | bool],
+        least: float = 0,
     ) -> Mask:
-        """Tell where all errors are within the tolerance: relative to the truth, or near a zero to the largest."""
+        """Tell where all errors are within the tolerance: relative to the truth, or near a zero to the largest.
+
+        Numbers that are smaller than the `least` one, in truth and as torch has them, are passed over.
+        """
         found = np.asarray(True)
         for truth, number, scale, near in zip(truths, numbers, self.scale, is_near_zero, strict=True):
             error = SLACK * number.error
             is_small = (error <= self.tolerance * truth.least) | ((error == 0) & truth.is_zero)
-            found = found & ~number.is_bad & (is_small | (near & (error <= self.tolerance * scale)))
+            is_passed = (truth.largest + error < least) | (near & (error <= self.tolerance * scale))
+            found = found & ~number.is_bad & (is_small | is_passed)
         return found
 
 

@@ -17,13 +17,18 @@ REGIONS: Mapping[str, tuple[str, doc.Role]] = {
     "outside": ("outside of the domain", "open"),
     "nan-trap": ("✗ nan-trap", "bad"),
     "overflow": ("overflow", "lost"),
+    "underflow": ("underflow", "lost"),
     "inaccurate": ("✗ inaccurate", "lost"),
     "open": ("not proved", "open"),
 }
 """Verdicts on regions in words."""
 
 
+CERTAIN = ("open", "underflow")
+"""Verdicts that hold whatever the point is."""
+
+
 def named(region: results.BoxRegion) -> str:
     """Write a verdict on a region, which is doubtful where the point that was judged has a derivative."""
     words = REGIONS[region.verdict][0]
-    return f"{words}, perhaps" if region.found == "agree" and region.verdict != "open" else words
+    return f"{words}, perhaps" if region.found == "agree" and region.verdict not in CERTAIN else words

@@ -32,14 +32,17 @@ WORDS: Mapping[RegionVerdict, str] = {
     "inaccurate": "digits lost, not proved",
     "nan-trap": "torch NaN, not proved",
     "overflow": "overflow, not proved",
+    "underflow": "underflow, not proved",
 }
 """Verdicts in a legend; others are not proved either, and what is outside of the domain is blank."""
 
-SIGNS: Mapping[RegionVerdict, str] = {"proved": "█", "open": "▒", "inaccurate": "░", "nan-trap": "×", "overflow": "↑"}
+SIGNS: Mapping[RegionVerdict, str] = {
+    "proved": "█", "open": "▒", "inaccurate": "░", "nan-trap": "×", "overflow": "↑", "underflow": "↓"
+}  # fmt: skip
 """Their signs on a terminal."""
 
 ASCII_SIGNS: Mapping[RegionVerdict, str] = {
-    "proved": "=", "open": "?", "inaccurate": "~", "nan-trap": "x", "overflow": "^"
+    "proved": "=", "open": "?", "inaccurate": "~", "nan-trap": "x", "overflow": "^", "underflow": "v"
 }  # fmt: skip
 
 
@@ -108,6 +111,7 @@ def draw_strip(plot: Plot, ax: Drawing, theme: Theme) -> list[tuple[str, Drawing
         "inaccurate": {**hatched, "edgecolor": theme.elements[3], "hatch": "////"},
         "nan-trap": {**hatched, "edgecolor": theme.trap, "hatch": "xxxx"},
         "overflow": {**hatched, "edgecolor": theme.elements[1], "hatch": "||||"},
+        "underflow": {**hatched, "edgecolor": theme.elements[1], "hatch": "...."},
     }
     stretches = shown_stretches(plot)
     handles: dict[RegionVerdict, Drawing] = {}

@@ -99,6 +99,18 @@ def test_a_trap_is_found_where_the_branch_is_not_taken() -> None:
     assert abs(found["proved"].share - 0.5) < 1e-6
 
 
+@pytest.mark.parametrize(
+    ("text", "ends", "proved"), [("exp(-x)", "700..800", 0.2), ("x**2", "0..5e-324", 0), ("x**2", "-1e-200..1e-200", 0)]
+)
+def test_what_underflows_is_said_so(text: str, ends: str, proved: float) -> None:
+    """With torch's number at a point of it, which is as near to the truth as a float can be."""
+    found = _regions(text, ("underflow",), x=ends)
+    assert found.keys() <= {"proved", "underflow"}
+    assert found["underflow"].share <= 1 - proved
+    assert "torch" in found["underflow"].note
+    assert "digits are lost" in format(Function(text).check(box={"x": ends}))
+
+
 def test_float32_keeps_fewer_digits() -> None:
     """The same function and the same tolerance: what float64 proves everywhere, float32 does not."""
     wide = Function("x*exp(x) + 1").check(box={"x": "0..3"}, rtol=1e-9)
