@@ -147,7 +147,8 @@ def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.No
         rows.append(lines(doc.Styled(words, role), share(one), "\n".join(where), witness))
     yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
     if any(one.verdict == "proved" for one in answer.regions):
-        yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
+        most = outward(answer.rtol or 0.0, 3, is_upper=True)
+        yield note(f"proved: torch is off by at most {most}, relative to the truth, at every point")
     if any(one.verdict == "underflow" for one in answer.regions):
         smallest = np.finfo(answer.dtype).smallest_normal
         yield note(f"underflow: a number is below {smallest:.3g}, where digits are lost, and torch's is so too, or 0")
@@ -168,7 +169,7 @@ def _outcome(proof: results.BoxProof) -> str:
         where = ", ".join(f"{name} = {in_digits(number)}" for name, number in proof.at.items())
         return f" at {where}{note_}"
     if proof.status == "undecided":
-        return f": {proof.left:.2g} of the box is left{note_}"
+        return f": {outward(proof.left, 2, is_upper=True)} of the box is left{note_}"
     return f" ({count(proof.boxes)}{note_})"
 
 

@@ -13,9 +13,9 @@ from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halve
 from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of
 from gradcli.parts.everywhere.curvature_rules import Curving, curving
 from gradcli.parts.everywhere.held_kinds import held_kinds
-from gradcli.parts.everywhere.intervals import Interval, add, multiply, point
+from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.least_values import MOST_BOXES, LeastValueSearch
+from gradcli.parts.everywhere.least_values import MOST_BOXES, MOST_SECOND, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.parts.everywhere.zeros import are_definite
@@ -73,6 +73,8 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
     """Prove that a number is positive, or not negative, wherever it has a value."""
     may_lack = held_kinds(condition.quantity, box.low, box.high, wanted=WITHOUT_VALUE)
     note = WHERE_SIDES_HAVE_ONE if may_lack else ""
+    if _is_above_tangent(condition, box):
+        return BoxProof(text, "proved", 1, note=note)
     search = LeastValueSearch(
         condition.quantity,
         box.low,
@@ -94,6 +96,29 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
         return BoxProof(text, "proved", found.evaluated, note=note)
     reason = f"stopped {found.stopped}" if found.stopped else "the rest is as small as floats are"
     return BoxProof(text, "undecided", found.evaluated, None, unproved.share_of(box.low, box.high), reason)
+
+
+def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
+    """Tell whether a number is convex in the whole box, and its tangent plane at a point of it is not negative there.
+
+    That proves what is least on a whole line, as (x - y)**2 is, which no halving separates from 0.
+    """
+    count, sides = len(box.low), Interval(box.low[:, None], box.high[:, None])
+    if count > MOST_SECOND or not condition.quantity.has_second:
+        return False
+    with np.errstate(all="ignore"):
+        if not _is_curved(condition.quantity.jets(sides), 1, count, 1).all():
+            return False
+        for at in (box.low / 2 + box.high / 2, np.clip(0.0, box.low, box.high)):
+            here = point(at[:, None])
+            jet, steps = condition.quantity.jets(here), subtract(sides, here)
+            least = jet.value
+            for i in range(count):
+                least = add(least, multiply(jet.slope(i), steps.row(i)))
+            low = float(least.low[0])
+            if jet.is_smooth.all() and (low > 0 or (low == 0 and not condition.is_strict)):
+                return True
+    return False
 
 
 def _value_at(condition: BoxCondition, place: Array) -> str:

@@ -176,3 +176,11 @@ def test_options_of_points_are_refused_in_a_box(options: dict[str, object]) -> N
     """A box has every point."""
     with pytest.raises(GradcliError, match="is for points"):
         Function("x**2").check(box={"x": "0..1"}, prove="y >= 0", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("statement", "status"), [("f >= 0", "proved"), ("f > 0", "refuted"), ("f >= 1", "refuted")])
+def test_what_is_least_on_a_line_is_proved_by_a_tangent(statement: str, status: str) -> None:
+    """As the number is convex, it is nowhere below its tangent plane at a point."""
+    answer = Function("x**2 - 2*x*y + y**2").check(box={"x": "-2..3", "y": "-3..3"}, prove=statement)
+    assert isinstance(answer, BoxChecking)
+    assert answer.proofs[0].status == status

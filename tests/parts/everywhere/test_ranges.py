@@ -1,17 +1,24 @@
 """Bounds, extremes, Lipschitz constants and zeros over a box."""
 
+import json
 import math
+import random
 import signal
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
+from gradcli.parts.everywhere import box_regions, least_values, proving
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_document import outward
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.intervals import Interval
 from gradcli.parts.everywhere.jets import Evaluator
@@ -21,6 +28,7 @@ from gradcli.parts.everywhere.stopping import INTERRUPTED, interruptible, must_s
 from gradcli.progress import budget
 from gradcli.results import BoxChecking, BoxPlace, BoxRange
 from tests.parts.everywhere.published_minima import PUBLISHED, Published
+from tests.parts.everywhere.truths_on_boxes import composed
 
 
 def _range(text: str, **ranges: str) -> BoxRange:
@@ -187,6 +195,71 @@ def test_what_has_no_range_is_refused(text: str, options: dict[str, object], wor
     """In words."""
     with pytest.raises(GradcliError, match=words):
         Function(text).range(**options)  # type: ignore[arg-type]
+
+
+def _escaped(seed: int, functions: int) -> Iterator[str]:
+    """Yield the values of random functions that are not within the bounds of JSON, or of a table at some digits."""
+    draw = random.Random(seed)
+    while functions:
+        case, y = composed(draw, draw.randint(1, 3)), draw.uniform(-2, 2)
+        low = draw.uniform(-3, 2)
+        high = low + 10 ** draw.uniform(-4, 0.5)
+        try:
+            with budget(2.0):
+                answer = Function(case.text).range({"y": y}, box={"x": f"{low!r}..{high!r}"})
+        except GradcliError:
+            continue
+        functions -= 1
+        listed, digits = json.loads(format(answer, "json"))["bounds"][0], draw.choice([2, 3, 6, 12, None])
+        ends = [(float(listed[side]), side == "high") for side in ("low", "high")]
+        ends += [(float(outward(end, digits, is_upper=up)), up) for end, up in ends if np.isfinite(end)]
+        for part in [0, 1, *(draw.random() for _ in range(40))]:
+            x = mp.mpf(low) + (mp.mpf(high) - mp.mpf(low)) * mp.mpf(part)
+            with suppress(ValueError, ZeroDivisionError):  # where the function has none
+                value = case.truth(x, mp.mpf(y))
+                is_number = isinstance(value, mp.mpf) and mp.isfinite(value)
+                yield from (
+                    f"{case.text} at {x}: {value} and {end}"
+                    for end, up in ends
+                    if is_number and (value > end if up else value < end)
+                )
+
+
+@pytest.mark.parametrize("functions", [5, pytest.param(100, marks=pytest.mark.thorough)])
+def test_bounds_are_rounded_outward_wherever_they_are_shown(functions: int) -> None:
+    """Also of all digits that a float has."""
+    with mp.workdps(60):
+        assert next(_escaped(functions, functions), "") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("sin(x)*x", {}, "halving was stopped by an interrupt"),
+        ("sin(x)*x", {"prove": "y <= 2 and y >= -1e-9"}, "stopped by an interrupt"),
+        ("sin(x)*x", {"prove": "convex"}, "stopped by an interrupt"),
+        ("sin(x)*x", None, "search was stopped by an interrupt"),
+    ],
+)
+def test_an_interrupt_is_said(text: str, options: dict[str, str] | None, words: str) -> None:
+    """By each command, and no time limit."""
+
+    def interrupted(*args: object) -> str:
+        signal.raise_signal(signal.SIGINT)
+        return must_stop()
+
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    asked, box = Function(text), {"x": "-3..3"}
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (box_regions, least_values, proving):
+                patch.setattr(module, "must_stop", interrupted)
+            answer = asked.range(box=box) if options is None else asked.check(box=box, **options)  # type: ignore[arg-type]
+    finally:
+        signal.signal(signal.SIGINT, before)
+    shown = format(answer)
+    assert words in shown
+    assert "time limit" not in shown
 
 
 def test_an_interrupt_ends_the_searches_and_another_one_the_process() -> None:
