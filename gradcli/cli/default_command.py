@@ -19,9 +19,9 @@ OTHER_NAMES: Mapping[str, str] = {
         "jacobian": "jac jacrev jacfwd",
         "hessian": "hess",
         "vjp": "backward pullback",
-        "jvp": "pushforward",
+        "jvp": "pushforward directional directional-derivative",
         "eval": "evaluate value",
-        "check": "prove verify gradcheck check_grads",
+        "check": "prove verify gradcheck check_grads grad-check gradient-check",
         "improve": "rewrite stabilize",
         "explain": "steps",
         "plot": "draw",
@@ -36,8 +36,15 @@ OTHER_COMMANDS: Mapping[str, tuple[str, ...]] = {
     name: tuple(words.split())
     for words, names in {
         "--format latex": "latex tex",
-        "hessian": "second-derivative second second_derivative gradgradcheck",
-        "grad": "partial nabla slope",
+        "hessian": "second-derivative second second_derivative gradgradcheck laplacian taylor series maclaurin",
+        "jacobian": "div divergence curl rot",
+        "grad": "partial partials nabla slope tangent tangent-line linearize",
+        "eval": "limit lim calc calculate compute",
+        "range": "min max minimum maximum minimize maximize minimise maximise bounds interval extrema",
+        "plot": "critical critical-points stationary visualize contour",
+        "code": "convert export translate codegen lambdify",
+        "explain": "trace tape backprop",
+        "config": "settings",
         "check": "compare test validate",
         "functions": "list funcs ops operations search",
         "guide tour": "tutorial examples docs start",
@@ -48,12 +55,42 @@ OTHER_COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 """Commands that gradcli lacks, with the nearest ones and the options that they need."""
 
+SUM_OF_JACOBIAN = "a divergence and a curl are sums of entries of the Jacobian"
+SUM_OF_HESSIAN = "a Laplacian is the sum of the diagonal of the Hessian"
+
 _ELSEWHERE: Mapping[str, str] = {
-    "integrate": "gradcli differentiates and does not integrate",
-    "solve": "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function",
-    "simplify": "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
+    name: hint
+    for hint, names in {
+        "gradcli differentiates and does not integrate": "integrate integral",
+        "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function": "solve root "
+        "roots zeros fsolve nsolve dsolve",
+        "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by "
+        "--claim": "simplify expand factor",
+        "the second derivative is the highest, which gradcli hessian has": "third nth",
+        "gradcli has the gradient that an optimizer needs, and is none itself": "optimize fit train descent",
+        "gradcli answers one question a call; in Python, import gradcli": "repl shell interactive quit exit",
+        "gradcli measures no time; torch.utils.benchmark does": "time bench benchmark profile",
+        "pip install --upgrade gradcli does": "upgrade update install",
+    }.items()
+    for name in names.split()
 }
 """Commands that gradcli lacks, with a hint at the nearest one."""
+
+_NEAREST: Mapping[str, str] = {
+    name: fact
+    for fact, names in {
+        SUM_OF_HESSIAN: "laplacian",
+        SUM_OF_JACOBIAN: "div divergence curl rot",
+        "gradcli has no series, whose terms are those of eval, grad and hessian": "taylor series maclaurin",
+        "the tangent is y + dy/dx*(x - x0), and grad has y and dy/dx": "tangent tangent-line linearize",
+        "gradcli bounds a function in a box, and searches no further": "min max minimum maximum minimize maximize "
+        "minimise maximise extrema",
+        "gradcli solves no equation, and a plot shows where dy/dx is 0": "critical critical-points stationary",
+        "eval has the value, and the limit where the function has a hole": "limit lim",
+    }.items()
+    for name in names.split()
+}
+"""Commands of `OTHER_COMMANDS` whose question is another one, with what the nearest command has of it."""
 
 _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-output", "--cotangent")
 """Options, here and in other tools, that only the gradient of a function of several outputs has."""
@@ -101,8 +138,9 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return ["run", *rest]
     if first in OTHER_NAMES:
         return [OTHER_NAMES[first], *rest]
-    if first in _ELSEWHERE:
-        raise UsageError(f"no such command '{first}'", hint=_ELSEWHERE[first])
+    if (first in _ELSEWHERE or first in _NEAREST) and not is_expression(arguments):
+        fact = f": {_NEAREST[first]}" if first in _NEAREST else ""
+        raise UsageError(f"no such command '{first}'{fact}", hint=_ELSEWHERE.get(first))
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
     is_alone = not rest and first.isidentifier() and first not in OTHER_COMMANDS

@@ -16,7 +16,7 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
     name: tuple(instead.split("|"))
     for instead, names in {
         "--v|--u": "gradient gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
-        "--u|--v": "tangent tangents direction dx",
+        "--u|--v": "tangent tangents dir direction along d dx perturbation",
         "--digits": "precision significant decimals",
         "--at": "point points value values x0 input inputs args where",
         "--in": "xlim range domain interval",
@@ -103,6 +103,15 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
             yield line.put(place, count, "--rows", f"1..{value}")
         if name in ("ones", "random", "eye") and "--v" in line.kinds:
             yield line.put(place, 1, "--v", name)
+
+
+def own_name(line: TypedLine) -> str:
+    """Say which option one of another tool is here, where the line needs more than that; empty where none is."""
+    for _, typed, name, *_ in _unknown(line):
+        for instead in _OPTIONS.get(name, ()):
+            if instead in line.kinds:
+                return f"{typed} is {instead} here"
+    return ""
 
 
 def misspelt_options(line: TypedLine) -> Iterator[Words]:

@@ -64,7 +64,7 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
     for option, typed, _, _, _, put in _typed_values(line):
         parts = _parts_of(typed)
-        if option != "--at" or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
+        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
             continue
         names = line.variables
         letters = tuple(name for name in names if len(name) == 1)
@@ -168,6 +168,8 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     for option, typed, kind, _, _, put in _typed_values(line):
         if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
+        if option == "--at" and len(letters := "".join(line.variables)) == len({*letters}) == len(_parts_of(typed)):
+            yield put(*map("=".join, zip(letters, _parts_of(typed), strict=True)))  # a/bc
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 
 from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_field, is_of_sympy
+from gradcli.cli.questions_in_words import asked, is_near, is_of_sympy
 from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
 from gradcli.cli.respelled_values import (
     LABELLED,
@@ -34,7 +34,7 @@ from gradcli.cli.respelled_values import (
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, UncalledFunctionError
 from gradcli.language.spelled_texts import respelled
 from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
@@ -254,6 +254,15 @@ _DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "f
 """Options that ask `run` for what it does of itself."""
 
 
+def _function_alone(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Write the argument of a function whose name stands alone, `grad gelu`; in a range, where a check has no value."""
+    if isinstance(error, UncalledFunctionError) and line.others and line.text.isidentifier():
+        called = line.put(line.others[0], 1, f"{line.text}(x)")
+        yield called
+        if line.command in ("check", "range") and not {"--at", "--in"} & {*line.flags.values()}:
+            yield (*called, "--in", "x=-1..1")
+
+
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Put a statement before those that use what it computes."""
     statements = [one.strip() for one in line.text.split(";") if one.strip()]
@@ -319,11 +328,12 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     line = typed_line(words)
     yield SpelledGroup(_scripts(line, error))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
-    yield SpelledGroup(_questions_in_words(line), is_sure=not is_field(" ".join(line.words[n] for n in line.others)))
+    yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
     yield SpelledGroup(_commands_in_other_letters(line), is_sure=True)
     yield SpelledGroup(_commands(line))
     yield SpelledGroup(_questions_for_the_guide(line))
     yield SpelledGroup(_other_derivatives(line, error))
+    yield SpelledGroup(_function_alone(line, error))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)

@@ -44,6 +44,8 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
     if isinstance(error, UncalledFunctionError) and argument is not None:
         called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
         yield trial.SpelledGroup([called_alone], is_sure=True)
+    if isinstance(error, UncalledFunctionError) and word == text.strip():
+        yield trial.SpelledGroup([f"{word}(x)"])
     names = [*_names_for(word, error)]
     by_name = [_with_name(text, error, *one) for one in names]
     by_name += [one for name, closing in names if not closing for one in _with_powers_inside(text, word, name)]

@@ -241,9 +241,10 @@ def _rates(found: re.Match[str]) -> str:
 
 def _whole(found: re.Match[str]) -> str:
     """Write a sum over all elements, `sum_i x_i^2`."""
-    subscript = rf"_(?:{found['index']}(?![^\W\d])|\{{{found['index']}\}})"
+    subscript = rf"_(?:{found['index']}(?![a-zA-Z])|\{{{found['index']}\}})"
+    name = "prod" if found.groupdict("").get("sign", "") in ("prod", "∏", "Π") else "sum"
     body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
-    return f" sum({re.sub(subscript, '', body).strip()})"
+    return f" {name}({re.sub(subscript, '', body).strip()})"
 
 
 def _matrix(found: re.Match[str]) -> str:
@@ -274,6 +275,9 @@ _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
 _RATE = r"(?:d[^\W\d]\w*/dt|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
+_WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
+"""Sign of a sum, or of a product, before its index."""
+
 _UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
 
 TEXTS: tuple[Spelling, ...] = (
@@ -293,9 +297,7 @@ TEXTS: tuple[Spelling, ...] = (
         r"\s*(?P<body>(?:\\[dt]?frac\s*\{[^{}]*\}\{[^{}]*\}|[^\s+\-=])+)\s*$",
         summed,
     ),
-    _row(
-        r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole
-    ),
+    _row(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole),
     _row(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
     _row(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
@@ -325,13 +327,17 @@ TEXTS: tuple[Spelling, ...] = (
     ),
     _row(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
     _guess(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
-    _guess(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
+    _guess(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>.+)", _whole),
+    _guess(r"(?P<sign>[ΣΠ∑∏])\s*(?P<body>[^\W\d]+_\{?(?P<index>[a-z])(?![a-zA-Z]).*)", _whole),
     _row(
-        rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{ARGUMENT}",
+        rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*[({{]?-\s*1[)}}]?)\s*{ARGUMENT}",
         _inverse,
         lambda found: f"1/{found['name']}({inside(found['argument'])})",
     ),
-    _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{ARGUMENT}", _power),
+    _row(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)(?!\s*(?:\^|\*\*|[²³]))", r"\1(\2)"),
+    _guess(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)\s*((?:\^|\*\*)\s*\d+|[²³])", r"\1(\2\3)", r"\1(\2)\3"),
+    _row(r"√\s*(\|[^|]+\|)", r"sqrt(\1)"),
+    _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*\{{?\s*(?P<power>\d+)\s*\}}?\s*{ARGUMENT}", _power),
     _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
     _row(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
     _row(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
@@ -428,6 +434,8 @@ VALUES: tuple[Spelling, ...] = (
     _guess(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
     _row(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _row(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
+    _row(r"(?<=[\d.])\s*(?:degrees?|degs?)\b", "*pi/180"),
+    _row(r"(?<=[\w.)])\s*(?:radians?|rads?)\b", ""),
     _guess(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
     _guess(r"\bone\b(?!\()", "ones"),
     _row(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
