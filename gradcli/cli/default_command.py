@@ -139,8 +139,7 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
     if first in OTHER_NAMES:
         return [OTHER_NAMES[first], *rest]
     if (first in _ELSEWHERE or first in _NEAREST) and not is_expression(arguments):
-        fact = f": {_NEAREST[first]}" if first in _NEAREST else ""
-        raise UsageError(f"no such command '{first}'{fact}", hint=_ELSEWHERE.get(first))
+        raise _no_such_command(first)
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
     is_alone = not rest and first.isidentifier() and first not in OTHER_COMMANDS
@@ -156,6 +155,12 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return [command, first, *rest]
     is_weighted = any(word.partition("=")[0] in _WEIGHTS for word in arguments)
     return ["vjp" if is_weighted else DERIVATIVE, first, *rest]
+
+
+def _no_such_command(name: str) -> UsageError:
+    """Make the error of a command that gradcli lacks, with what is near to it."""
+    fact = f": {_NEAREST[name]}" if name in _NEAREST else ""
+    return UsageError(f"no such command '{name}'{fact}", hint=_ELSEWHERE.get(name))
 
 
 def expanded(words: Sequence[str]) -> str | None:

@@ -154,9 +154,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         found = pattern.fullmatch(text)
         if found is None or (pattern is _APPLIED and not _is_one(found)):
             continue
-        parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "other", "at", "of"), "") | found.groupdict("")
-        if pattern is _SECOND:
-            parts |= {"twice": "2", "function": (parts["inside"] or parts["function"]) + parts["claim"]}
+        parts = _parts(found)
         by, at = parts["by"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""), parts["at"]
         noun = "hessian" if parts["twice"] or parts["other"] else parts["noun"] or command
         noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
@@ -175,6 +173,14 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     if (found := _AT.fullmatch(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "")
         yield [*named, found["function"], "--at", at]
+
+
+def _parts(found: re.Match[str]) -> dict[str, str]:
+    """Return the parts of a derivative by their names, empty where the pattern has none."""
+    parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "other", "at", "of"), "") | found.groupdict("")
+    if found.re is _SECOND:
+        parts |= {"twice": "2", "function": (parts["inside"] or parts["function"]) + parts["claim"]}
+    return parts
 
 
 def _of_tools(text: str, command: str, named: list[str]) -> Iterator[list[str]]:

@@ -29,8 +29,6 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
     >>> from gradcli.language.text.tokens import tokenize
     >>> [*doubtful(tokenize("x^1/2"), "x^1/2", ())], [*doubtful(tokenize("E^x"), "E^x", ())]
     (['x^1/2 is (x^1)/2; the root is x^(1/2)'], [])
-    >>> [*doubtful(tokenize("1/2x"), "1/2x", ())]
-    ['1/2x is (1/2)*x; 1/(2x) divides by both']
     """
     yield from _compared(tokens, text) if "==" in text else ()
     openings: list[tuple[int, bool]] = []
@@ -41,10 +39,8 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             whole = text[before.span.start : tokens[n + 3].span.stop]
             base = before.text
             yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
-        elif token.text == "/" and before is not None and _is_factor_next(tokens, n):
-            above = before.text if before.kind in ("name", "number") else "..."
-            below, factor = tokens[n + 1].text, "(...)" if words[1] == "(" else words[1]
-            yield f"{above}/{below}{factor} is ({above}/{below})*{factor}; {above}/({below}{factor}) divides by both"
+        elif token.text == "/" and before is not None:
+            yield from _divided(tokens, n)
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
             yield Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
         elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
@@ -65,11 +61,19 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
                 yield f"{shown} is a list of one number; parentheses group, ({shown[1:-1]})"
 
 
-def _is_factor_next(tokens: Sequence[Token], n: int) -> bool:
-    """Tell whether a number that divides has a factor directly after it, `1/2x`."""
-    number, factor = tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1], tokens[-1])
+def _divided(tokens: Sequence[Token], n: int) -> Iterator[str]:
+    """Generate the remark on a number that divides and has a factor directly after it.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [*_divided(tokenize("1/2x"), 1)], [*_divided(tokenize("1/2 x"), 1)]
+    (['1/2x is (1/2)*x; 1/(2x) divides by both'], [])
+    """
+    before, number, factor = tokens[n - 1], *(tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1],) * 2)
     is_next = number.span.stop == factor.span.start and (factor.kind == "name" or factor.text == "(")
-    return number.kind == "number" and is_next
+    if number.kind == "number" and is_next:
+        above = "..." if before.kind == "operator" else before.text
+        below, after = number.text, "(...)" if factor.text == "(" else factor.text
+        yield f"{above}/{below}{after} is ({above}/{below})*{after}; {above}/({below}{after}) divides by both"
 
 
 def _is_position(words: Sequence[str]) -> bool:
