@@ -132,6 +132,12 @@ _AT = re.compile(
 )
 """An expression with its point after it, `x^2 at 3`."""
 
+_AT_VALUES = re.compile(
+    r"\s*(?P<function>[^\s=;][^=;]*?)(?:\s+(?:for|where|with|given)\s+|\s*[,;|@]\s*)"
+    r"(?P<at>[^\W\d])(?P<rest>\w*\s*=\s*(?:\[[^=;]*\]|[-+\d.eEpiπ*/^]+)\s*(?:[,;]\s*[^\W\d]\w*\s*=\s*(?:\[[^=;]*\]|[-+\d.eEpiπ*/^]+)\s*)*)"
+)
+"""The same with a value for each variable after a sign or a word, `x^2; x=3`, `x*y for x=1, y=2`."""
+
 _EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation."""
 
@@ -170,8 +176,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         return
     if text.rstrip()[-1:] in (")", "]"):
         yield from _of_operators(text)
-    if (found := _AT.fullmatch(text)) is not None:
-        at = f"{found['at']}{found['rest']}".replace(" ", "")
+    if (found := _at_point(text)) is not None:
+        at = f"{found['at']}{found['rest']}".replace(" ", "").replace(";", ",")
         yield [*named, found["function"], "--at", at]
 
 
@@ -376,7 +382,7 @@ def _what(text: str) -> str:
         return f"{SUM_OF_HESSIAN if field['trace'] else SUM_OF_JACOBIAN}, which gradcli does not add up"
     if is_near(text):
         return "a claim is of the first derivative, and hessian has the second"
-    is_point = bool(_AT.fullmatch(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
+    is_point = bool(_at_point(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
     return "the point stands in the expression" if is_point else "the expression is a question in words"
 
 
@@ -397,6 +403,16 @@ def is_balanced(text: str) -> bool:
     depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
     is_parted = (",", 0) in zip(text, depths, strict=True)
     return not is_parted and min(depths) == 0 == depths[-1]
+
+
+def _at_point(text: str) -> re.Match[str] | None:
+    """Match an expression with its point after it.
+
+    >>> bool(_at_point("x^2; x=3")), bool(_at_point("f(x, y=2)")), bool(_at_point("y = x; x=3"))
+    (True, False, False)
+    """
+    found = _AT_VALUES.fullmatch(text) if "=" in text else None
+    return found if found is not None and is_balanced(found["function"]) else _AT.fullmatch(text)
 
 
 def _unwrapped(text: str) -> str:

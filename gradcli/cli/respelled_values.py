@@ -74,6 +74,25 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
             yield put(*map("=".join, zip(names, parts, strict=True)))
 
 
+def name_parts(name: str) -> list[str]:
+    """List the letters of a name, with the digits after them, of which it may be the product; none of another name.
+
+    >>> name_parts("xy"), name_parts("x_1x_2"), name_parts("a__")
+    (['x', 'y'], ['x_1', 'x_2'], [])
+    """
+    found = re.findall(r"[^\W\d_](?:_?\d+|[₀₁₂₃₄₅₆₇₈₉]+)?", name)
+    return found if "".join(found) == name else []
+
+
+def values_of_parts(line: TypedLine) -> Iterator[Words]:
+    """Give the numbers of a value to the letters of joined names, `--at 1,2` of `xy` and `--at 1,2,3` of `a/bc`."""
+    letters = [part for name in line.variables for part in name_parts(name)]
+    for option, typed, _, _, _, put in _typed_values(line):
+        is_joined = len({*letters}) == len(letters) == len(_parts_of(typed)) > len(line.variables)
+        if option == "--at" and is_joined and all(map(NUMBER.fullmatch, _parts_of(typed))):
+            yield put(*map("=".join, zip(letters, _parts_of(typed), strict=True)))
+
+
 def _parts_of(typed: str) -> list[str]:
     return [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
 
@@ -165,11 +184,10 @@ def statements_in_words(line: TypedLine) -> Iterator[Words]:
 
 def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give a value to another variable, and take a near word for one that an option does not take."""
+    yield from values_of_parts(line)
     for option, typed, kind, _, _, put in _typed_values(line):
         if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
-        if option == "--at" and len(letters := "".join(line.variables)) == len({*letters}) == len(_parts_of(typed)):
-            yield put(*map("=".join, zip(letters, _parts_of(typed), strict=True)))  # a/bc
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):

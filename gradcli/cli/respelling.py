@@ -25,12 +25,14 @@ from gradcli.cli.respelled_values import (
     OF_TEXTS,
     OF_VALUES,
     is_alphabetical,
+    name_parts,
     named_values,
     other_values,
     spelled_values,
     statements_in_words,
     symbolic_directions,
     values_in_order,
+    values_of_parts,
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
@@ -219,6 +221,7 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
     said = error.text.message
     if "needs a y of one element" in said:
+        yield from values_of_parts(line)
         if line.command in ("grad", DERIVATIVE):
             yield line.named("jacobian")
         yield line.put(line.others[0], 1, f"sum({line.text})")
@@ -252,6 +255,18 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 
 _DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "find-nan", "check-nan", "autograd"])
 """Options that ask `run` for what it does of itself."""
+
+
+def _joined(line: TypedLine) -> Iterator[Words]:
+    """Part a name into those that have a value, `x_1x_2` into x_1*x_2; all of it may divide, `a/bc`."""
+    given = {word.partition("=")[0] for n, word in enumerate(line.words) if line.values.get(n) == "--at"}
+    for name in line.variables:
+        parts = name_parts(name)
+        if len(parts) > 1 and {*parts} <= given and name not in given:
+            spelled, product = re.compile(rf"(?<![\w.]){name}(?!\w)"), "*".join(parts)
+            if re.search(rf"/\s*{name}(?!\w)", line.text):
+                yield line.put(line.others[0], 1, spelled.sub(f"({product})", line.text))
+            yield line.put(line.others[0], 1, spelled.sub(product, line.text))
 
 
 def _function_alone(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -334,6 +349,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(_questions_for_the_guide(line))
     yield SpelledGroup(_other_derivatives(line, error))
     yield SpelledGroup(_function_alone(line, error))
+    yield SpelledGroup(_joined(line))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)

@@ -42,8 +42,11 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
     word = text[span.start : span.stop]
     argument = re.compile(r"\s+" + ARGUMENT).match(text, span.stop)
     if isinstance(error, UncalledFunctionError) and argument is not None:
-        called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
-        yield trial.SpelledGroup([called_alone], is_sure=True)
+        alone = [_replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")]
+        if (power := re.compile(_POWER).match(text, argument.end())) is not None:
+            inside = f"{word}({argument['argument']}{power[0]})"
+            alone.insert(0, _replaced(text, Span(span.start, power.end()), inside))
+        yield trial.SpelledGroup(alone, is_sure=len(alone) == 1)
     if isinstance(error, UncalledFunctionError) and word == text.strip():
         yield trial.SpelledGroup([f"{word}(x)"])
     names = [*_names_for(word, error)]

@@ -62,6 +62,10 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
         ("th", "tanh"),
         (f"sigma {chr(0x3C3)}", "sigmoid"),
         ("mse MSE", "mse_loss"),
+        ("mae MAE", "l1_loss"),
+        ("bce BCE BCELoss", "binary_cross_entropy"),
+        ("BCEWithLogits BCEWithLogitsLoss bce_with_logits", "binary_cross_entropy_with_logits"),
+        ("CE ce crossentropy CrossEntropy", "cross_entropy"),
         ("sgn signum", "sign"),
         ("normcdf phi Phi pnorm", "ndtr"),
         ("l2 L2 norm_2", "norm"),
@@ -110,6 +114,10 @@ CALLS: Mapping[str, str] = {
     "sinpi": "sin(pi*({0}))",
     "cospi": "cos(pi*({0}))",
     "cube": "({0})**3",
+    "rmse": "sqrt(mse_loss({0}, {1}))",
+    "RMSE": "sqrt(mse_loss({0}, {1}))",
+    "l1": "l1_loss({0}, {1})",
+    **dict.fromkeys(("ifelse", "iif", "IF", "cond", "piecewise"), "where({0}, {1}, {2})"),
     "trigamma": "polygamma(1, {0})",
     "sum_squares": "sum(({0})**2)",
     "sumsq": "sum(({0})**2)",
@@ -267,6 +275,17 @@ def _pieces(found: re.Match[str]) -> str:
     return other
 
 
+def _over_all(found: re.Match[str]) -> str:
+    """Write a sum over all elements by its index without bounds, `sum(x[i]^2, i)`."""
+    return f"sum({found['body'].replace('[' + found['index'] + ']', '')})"
+
+
+def _log(found: re.Match[str]) -> str:
+    """Write a logarithm of a base, `log_10 x`."""
+    base, argument = found["base"], inside(found["argument"])
+    return f"log{base}({argument})" if base in ("2", "10") else f"log({argument}, {base})"
+
+
 _CHOOSE = r"exp(lgamma(\1 + 1) - lgamma(\2 + 1) - lgamma(\1 - \2 + 1))"
 
 _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
@@ -298,7 +317,7 @@ TEXTS: tuple[Spelling, ...] = (
         summed,
     ),
     _row(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole),
-    _row(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
+    _row(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
     _row(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
         r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
@@ -334,6 +353,18 @@ TEXTS: tuple[Spelling, ...] = (
         _inverse,
         lambda found: f"1/{found['name']}({inside(found['argument'])})",
     ),
+    _row(r"(\|\||‖|[^\W\d]\w*)\s*(?:\^|\*\*)\s*(\d+)_(\d+|inf|∞|F)(?!\w)", r"\1_\3^\2"),
+    _row(r"(?<!\|)\|([^|]+)\|_\{?(\d|inf|∞|F)\}?(?!\w)", r"||\1||_\2"),
+    _row(rf"\blog_\{{?(?P<base>\d+|[a-z])\}}?\s*{ARGUMENT}", _log),
+    _row(rf"\bif\s*\({_PLAIN},{_PLAIN},{_PLAIN}\)", r"where(\1, \2, \3)"),
+    _row(rf"(?<![\w.])(min|max)\({_PLAIN},\s*([-+]?\d[\d.]*)\s*\)", r"\1imum(\2, \3)"),
+    _row(r"(?<=[\w)\]])\s+dot\s+(?=[\w(\[])", " @ "),
+    _row(r"(?<![\w.])([^\W\d]\w*)\s+(?:cross|×)\s+([^\W\d]\w*)", r"cross(\1, \2)"),
+    _guess(r"(?<![\w.])([^\W\d])\.([^\W\d])(?!\w)", r"\1 @ \2"),
+    _guess(r"\^\{?T\}?(?=[^\W\d_])", "^T "),
+    _guess(r"(?<![\w.])transpose\(\s*([^\W\d]\w*)\s*\)", r"\1^T"),
+    _guess(r"\bsum\((?P<body>.+),\s*(?P<index>[a-z])\)", _over_all),
+    _guess(r"\)_\{?(\d+)\}?(?!\w)", r")[\1]"),
     _row(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)(?!\s*(?:\^|\*\*|[²³]))", r"\1(\2)"),
     _guess(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)\s*((?:\^|\*\*)\s*\d+|[²³])", r"\1(\2\3)", r"\1(\2)\3"),
     _row(r"√\s*(\|[^|]+\|)", r"sqrt(\1)"),
