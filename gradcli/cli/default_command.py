@@ -5,92 +5,81 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Container, Mapping, Sequence
+from functools import lru_cache
 
 from gradcli.errors import UsageError
+from gradcli.registry import all_commands
 
 DERIVATIVE = "derivative"
 """Command for an expression that stands alone."""
 
-OTHER_NAMES: Mapping[str, str] = {
-    name: command
-    for command, names in {
-        DERIVATIVE: "d diff differentiate",
-        "grad": "gradient",
-        "jacobian": "jac jacrev jacfwd",
-        "hessian": "hess",
-        "vjp": "backward pullback",
-        "jvp": "pushforward directional directional-derivative",
-        "eval": "evaluate value",
-        "check": "prove verify gradcheck check_grads grad-check gradient-check",
-        "improve": "rewrite stabilize",
-        "explain": "steps",
-        "plot": "draw",
-        "code": "script",
-        "guide": "man",
-    }.items()
-    for name in names.split()
+_OTHER_NAMES: Mapping[str, str] = {
+    DERIVATIVE: "d diff differentiate",
+    "grad": "gradient",
+    "jacobian": "jac jacrev jacfwd",
+    "hessian": "hess",
+    "vjp": "backward pullback",
+    "jvp": "pushforward directional directional-derivative",
+    "eval": "evaluate value",
+    "guide": "man",
 }
-"""Names that other tools, and textbooks, have for a command, with the command."""
+"""Of commands of the core; those of parts name theirs, as `Command` has them."""
 
-OTHER_COMMANDS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(words.split())
-    for words, names in {
-        "--format latex": "latex tex",
-        "hessian": "second-derivative second second_derivative gradgradcheck laplacian taylor series maclaurin",
-        "jacobian": "div divergence curl rot",
-        "grad": "partial partials nabla slope tangent tangent-line linearize",
-        "eval": "limit lim calc calculate compute",
-        "range": "min max minimum maximum minimize maximize minimise maximise bounds interval extrema",
-        "plot": "critical critical-points stationary visualize contour",
-        "code": "convert export translate codegen lambdify",
-        "explain": "trace tape backprop",
-        "config": "settings",
-        "check": "compare test validate",
-        "functions": "list funcs ops operations search",
-        "guide tour": "tutorial examples docs start",
-        "guide language": "syntax",
-        "run": "debug nan why exec python",
-    }.items()
-    for name in names.split()
+_OTHER_COMMANDS: Mapping[str, str] = {
+    "--format latex": "latex tex",
+    "hessian": "second-derivative second second_derivative gradgradcheck laplacian taylor series maclaurin",
+    "jacobian": "div divergence curl rot",
+    "grad": "partial partials nabla slope tangent tangent-line linearize",
+    "eval": "limit lim calc calculate compute",
+    "config": "settings",
+    "functions": "list funcs ops operations search",
+    "guide tour": "tutorial examples docs start",
+    "guide language": "syntax",
 }
-"""Commands that gradcli lacks, with the nearest ones and the options that they need."""
+"""The nearest commands of the core, with those of other tools."""
+
+
+@lru_cache(maxsize=1)
+def other_names() -> Mapping[str, str]:
+    """Return the names that other tools, and textbooks, have for commands, with the command."""
+    own = {name: command for command, names in _OTHER_NAMES.items() for name in names.split()}
+    return own | {name: one.name for one in all_commands().values() for name in one.other_names}
+
+
+@lru_cache(maxsize=1)
+def other_commands() -> Mapping[str, tuple[str, ...]]:
+    """Return commands that gradcli lacks, with the nearest ones and the options that they need."""
+    own = {name: tuple(words.split()) for words, names in _OTHER_COMMANDS.items() for name in names.split()}
+    return own | {name: (one.name,) for one in all_commands().values() for name in one.near}
+
 
 SUM_OF_JACOBIAN = "a divergence and a curl are sums of entries of the Jacobian"
 SUM_OF_HESSIAN = "a Laplacian is the sum of the diagonal of the Hessian"
 
 _ELSEWHERE: Mapping[str, str] = {
-    name: hint
-    for hint, names in {
-        "gradcli differentiates and does not integrate": "integrate integral",
-        "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function": "solve root "
-        "roots zeros fsolve nsolve dsolve",
-        "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by "
-        "--claim": "simplify expand factor",
-        "the second derivative is the highest, which gradcli hessian has": "third nth",
-        "gradcli has the gradient that an optimizer needs, and is none itself": "optimize fit train descent",
-        "gradcli answers one question a call; in Python, import gradcli": "repl shell interactive quit exit",
-        "gradcli measures no time; torch.utils.benchmark does": "time bench benchmark profile",
-        "pip install --upgrade gradcli does": "upgrade update install",
-    }.items()
-    for name in names.split()
+    "gradcli differentiates and does not integrate": "integrate integral",
+    "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function": "solve root "
+    "roots zeros fsolve nsolve dsolve",
+    "the second derivative is the highest, which gradcli hessian has": "third nth",
+    "gradcli has the gradient that an optimizer needs, and is none itself": "optimize fit train descent",
+    "gradcli answers one question a call; in Python, import gradcli": "repl shell interactive quit exit",
+    "gradcli measures no time; torch.utils.benchmark does": "time bench benchmark profile",
+    "pip install --upgrade gradcli does": "upgrade update install",
+    SUM_OF_HESSIAN: "laplacian",
+    SUM_OF_JACOBIAN: "div divergence curl rot",
+    "gradcli has no series, whose terms are those of eval, grad and hessian": "taylor series maclaurin",
+    "the tangent is y + dy/dx*(x - x0), and grad has y and dy/dx": "tangent tangent-line linearize",
+    "eval has the value, and the limit where the function has a hole": "limit lim",
 }
-"""Commands that gradcli lacks, with a hint at the nearest one."""
+"""Facts on commands that gradcli lacks, with their names."""
 
-_NEAREST: Mapping[str, str] = {
-    name: fact
-    for fact, names in {
-        SUM_OF_HESSIAN: "laplacian",
-        SUM_OF_JACOBIAN: "div divergence curl rot",
-        "gradcli has no series, whose terms are those of eval, grad and hessian": "taylor series maclaurin",
-        "the tangent is y + dy/dx*(x - x0), and grad has y and dy/dx": "tangent tangent-line linearize",
-        "gradcli bounds a function in a box, and searches no further": "min max minimum maximum minimize maximize "
-        "minimise maximise extrema",
-        "gradcli solves no equation, and a plot shows where dy/dx is 0": "critical critical-points stationary",
-        "eval has the value, and the limit where the function has a hole": "limit lim",
-    }.items()
-    for name in names.split()
-}
-"""Commands of `OTHER_COMMANDS` whose question is another one, with what the nearest command has of it."""
+
+@lru_cache(maxsize=1)
+def _elsewhere() -> Mapping[str, str]:
+    """Return commands that gradcli lacks, with a hint at the nearest one."""
+    own = {name: fact for fact, names in _ELSEWHERE.items() for name in names.split()}
+    return {**own, **dict(pair for one in all_commands().values() for pair in one.elsewhere)}
+
 
 _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-output", "--cotangent")
 """Options, here and in other tools, that only the gradient of a function of several outputs has."""
@@ -133,16 +122,17 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
     if first in ("version", "-V"):
         return ["--version", *rest]
     if first == "help" or (first in _HELP and rest[:1] and rest[0] in commands):
-        return [*(OTHER_NAMES.get(word, word) for word in rest[:1]), "--help"]
-    if first == "--run":
-        return ["run", *rest]
-    if first in OTHER_NAMES:
-        return [OTHER_NAMES[first], *rest]
-    if (first in _ELSEWHERE or first in _NEAREST) and not is_expression(arguments):
+        return [*(other_names().get(word, word) for word in rest[:1]), "--help"]
+    named = all_commands().get(first.removeprefix("--"))
+    if named is not None and not named.is_on_function:  # --run FILE, as other tools have it
+        return [named.name, *rest]
+    if first in other_names():
+        return [other_names()[first], *rest]
+    if first in _elsewhere() and not is_expression(arguments):
         raise _no_such_command(first)
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
-    is_alone = not rest and first.isidentifier() and first not in OTHER_COMMANDS
+    is_alone = not rest and first.isidentifier() and first not in other_commands()
     if is_alone and _is_command(arguments) and first not in ("help",):
         raise UsageError(
             f"'{first}' is no command, and an expression of one word needs a value",
@@ -158,9 +148,11 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
 
 
 def _no_such_command(name: str) -> UsageError:
-    """Make the error of a command that gradcli lacks, with what is near to it."""
-    fact = f": {_NEAREST[name]}" if name in _NEAREST else ""
-    return UsageError(f"no such command '{name}'{fact}", hint=_ELSEWHERE.get(name))
+    """Make the error of a command that gradcli lacks; the hint of one that has a nearest command is that command."""
+    fact = _elsewhere()[name]
+    if name in other_commands():
+        return UsageError(f"no such command '{name}': {fact}")
+    return UsageError(f"no such command '{name}'", hint=fact)
 
 
 def expanded(words: Sequence[str]) -> str | None:

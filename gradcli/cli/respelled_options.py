@@ -12,15 +12,19 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.typed_line import TypedLine, Words, kinds_of
 from gradcli.registry import all_commands, formats, suffixes
 
-_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(instead.split("|"))
-    for instead, names in {
-        "--v|--u": "gradient gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
+
+def _by_name(options: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    return {name: tuple(instead.split("|")) for instead, names in options.items() for name in names.split()}
+
+
+_SAME_OPTIONS = _by_name(
+    {
+        "--v|--u": "vector grad-output grad-outputs cotangent weights adjoint seed-vector",
+        "--claim|--v|--u": "grad gradients",
         "--u|--v": "tangent tangents dir direction along d dx perturbation",
-        "--digits": "precision significant decimals",
+        "--digits": "precision prec significant decimals decimal places round",
         "--at": "point points value values x0 input inputs args where",
         "--in": "xlim range domain interval",
-        "--wrt|!": "requires-grad argnums",
         "--wrt": "var variable variables by",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
@@ -29,25 +33,32 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
-        "--points": "csv file data table",
+        "--points": "csv",
+        "--points|--output": "file",
+        "--output": "save out export",
         "--claim|EXPR": "formula",
-        "--claim": "derivative answer expected",
         "--rtol": "tol tolerance",
         "--to": "lang language target",
         "--shape": "sizes shapes",
-        "EXPR": "f fn fun func function expr expression equation search",
-        "!": "retain-graph create-graph pretty raw list eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
-        "threads parallel",
-    }.items()
-    for name in names.split()
-}
+        "EXPR": "f fn fun func function expr expression equation",
+        "!": "retain-graph create-graph pretty eps nondet-tol fast-mode jobs n-jobs threads parallel",
+    }
+)
 """Names that other tools have for options, with the options; `EXPR` is the expression, and `!` nothing."""
 
-_DOUBTFUL = frozenset(
-    "gradient requires-grad argnums raw list delimiter sep separator derivative answer expected search data "
-    "table".split()
+_NEAR_OPTIONS = _by_name(
+    {
+        "--claim|--v|--u": "gradient",
+        "--wrt|!": "requires-grad argnums",
+        "--points": "data table",
+        "--claim": "derivative answer expected",
+        "EXPR": "search",
+        "!": "raw list delimiter sep separator print symbolic numeric analytic method mode backend h step",
+    }
 )
-"""Names of these that other tools have for something near only, or, as `gradient`, for one of several things."""
+"""Names that other tools have for something near only, or, as `gradient`, for one of several things."""
+
+_OPTIONS = {**_SAME_OPTIONS, **_NEAR_OPTIONS}
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 
@@ -86,7 +97,7 @@ def _unknown(line: TypedLine) -> Iterator[_Unknown]:
 def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]:
     """Write the option that other tools have by another name; of those that mean the same, or of the others."""
     for place, typed, name, value, has_value, count, _ in _unknown(line):
-        if (name in _DOUBTFUL) == is_sure:
+        if (name in _NEAR_OPTIONS) == is_sure:
             continue
         variable = next((one for one in (name, typed[2:]) if one in line.variables), "")
         if variable and has_value:
@@ -108,7 +119,7 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
 def own_name(line: TypedLine) -> str:
     """Say which option one of another tool is here, where the line needs more than that; empty where none is."""
     for _, typed, name, *_ in _unknown(line):
-        for instead in _OPTIONS.get(name, ()):
+        for instead in _SAME_OPTIONS.get(name, ()):
             if instead in line.kinds:
                 return f"{typed} is {instead} here"
     return ""
@@ -120,6 +131,10 @@ def misspelt_options(line: TypedLine) -> Iterator[Words]:
         if name == "order" and value in ("2", "two"):
             rest = line.put(place, count)
             yield ("hessian", *rest[line.start :])
+        if name in all_commands() and all_commands()[name].is_on_function:
+            yield (name, *line.put(place, 1)[line.start :])
+        if name == "second":
+            yield ("hessian", *line.put(place, 1)[line.start :])
         if name in ("nth", "n") and value == "2":
             yield ("hessian", *line.put(place, count)[line.start :])
         if line.command not in all_commands():
@@ -151,6 +166,25 @@ def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) 
         yield line.put(place, count, instead)
     elif instead in line.kinds and value:
         yield line.put(place, count, instead, value)
+
+
+_ENDS = {"from": "to", "xmin": "xmax", "min": "max", "start": "stop", "begin": "end", "low": "high", "lo": "hi"}
+"""Options for the ends of a range, as other tools have them."""
+
+
+def ranges_by_ends(line: TypedLine) -> Iterator[Words]:
+    """Write a range in place of its two ends, `--from -2 --to 2`, or of the option of its variable."""
+    unknown = {one.name: one for one in _unknown(line) if one.has_value}
+    if "--in" not in line.kinds:
+        return
+    for first, last in _ENDS.items():
+        if first in unknown and last in unknown:
+            ends = unknown[first], unknown[last]
+            places = [place for one in ends for place in range(one.place, one.place + one.words)]
+            yield (*line.without(*places), "--in", "..".join(one.value for one in ends))
+    for one in unknown.values():
+        if one.name in line.variables and ".." in one.value:
+            yield line.put(one.place, one.words, "--in", f"{one.name}={one.value}")
 
 
 def dashes(line: TypedLine) -> Iterator[Words]:

@@ -133,7 +133,7 @@ def require_power(source: SourceText, sign: Token, number: Token) -> None:
     Raises:
         LanguageError: The number is a power, and has an underscore that parts no thousands.
     """
-    if "_" in number.text and sign.text in POWERS and not _THOUSANDS.fullmatch(number.text):
+    if sign.text in POWERS and not _THOUSANDS.fullmatch(number.text):
         plain = number.text.replace("_", "")
         raise source.error(f"'{number.text}' may be the number {plain}, or a power before an index", number.span)
 

@@ -27,6 +27,8 @@ _COMMANDS = {
         "gradcli.parts.code.shell:code",
         "gradcli.parts.code.code:code",
         lacks=("csv", "tsv", "npy", "npz"),
+        other_names=("script",),
+        near=("convert", "export", "translate", "codegen", "lambdify"),
     ),
 }
 

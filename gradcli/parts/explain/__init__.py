@@ -25,6 +25,8 @@ _COMMANDS = {
         "Look closer",
         "gradcli.parts.explain.shell:explain",
         "gradcli.parts.explain.explain:explain",
+        other_names=("steps",),
+        near=("trace", "tape", "backprop"),
     ),
     "graph": Command(
         "graph",

@@ -1,6 +1,7 @@
 """A function and its derivative as curves, with kinks and poles; over two variables, a map.
 
 plot, shell                      the command, its help and its options
+respelled_plots                  plots that may be meant by a line that cannot be read
 moving_function                  a question whose values move along a line or in a plane
 plot_document                    the plot, and the places that are listed below it
 drawn_curves                     curves as data, without places
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from gradcli.report.document import Screen
     from gradcli.results import Plot
 
+_STATIONARY = ("critical", "critical-points", "stationary")
+"""Commands that solve for where a derivative is 0."""
+
 _COMMANDS = {
     "plot": Command(
         "plot",
@@ -37,6 +41,12 @@ _COMMANDS = {
         "gradcli.parts.plot.shell:plot",
         "gradcli.parts.plot.plot:plot",
         lacks=("latex", "plain", "npy", "npz"),
+        other_names=("draw",),
+        near=(*_STATIONARY, "visualize", "contour"),
+        elsewhere=tuple(
+            (name, "gradcli solves no equation, and a plot shows where dy/dx is 0") for name in _STATIONARY
+        ),
+        respelled="gradcli.parts.plot.respelled_plots:respelled",
     ),
 }
 
