@@ -25,7 +25,7 @@ _SAME_OPTIONS = _by_name(
         "--digits": "precision prec significant decimals decimal places round",
         "--at": "point points value values x0 input inputs args where",
         "--in": "xlim range domain interval",
-        "--wrt": "var variable variables by",
+        "--wrt": "var vars variable variables by",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
         "--color never": "no-color no-colour",

@@ -12,7 +12,7 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.language.spelled_texts import respelled
+from gradcli.language.spelled_texts import parted, respelled
 from gradcli.language.spellings import VALUES
 from gradcli.registry import all_commands, formats
 from gradcli.trial import SpelledGroup
@@ -64,7 +64,7 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
     for option, typed, _, _, _, put in _typed_values(line):
         parts = _parts_of(typed)
-        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
+        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(_is_number, parts)):
             continue
         names = line.variables
         letters = tuple(name for name in names if len(name) == 1)
@@ -94,7 +94,20 @@ def values_of_parts(line: TypedLine) -> Iterator[Words]:
 
 
 def _parts_of(typed: str) -> list[str]:
-    return [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
+    """Part values at commas, semicolons and blanks outside of brackets.
+
+    >>> _parts_of("(1, sqrt(2))"), _parts_of("1 2"), _parts_of("[1; 2]")
+    (['1', 'sqrt(2)'], ['1', '2'], ['1', '2'])
+    """
+    typed = typed.strip()
+    inside = typed[1:-1] if typed[:1] + typed[-1:] in ("[]", "()", "{}") else typed
+    return parted(re.sub(r"[,;\s]+", ",", inside.strip()))
+
+
+def _is_number(part: str) -> bool:
+    """Tell whether a part of a value is a number, or made of numbers alone: `sqrt(2)/2`."""
+    signs = re.sub(r"(?<![a-zA-Z])(?:sqrt|exp|log|ln|sin|cos|tan|pi|inf|nan)(?![a-zA-Z])|[π√°\d]", "1", part)
+    return NUMBER.fullmatch(part) is not None or re.fullmatch(r"[-+1.eE()*/^\s]*1[-+1.eE()*/^\s]*", signs) is not None
 
 
 def is_alphabetical(line: TypedLine) -> bool:

@@ -136,7 +136,8 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
     is_statements = all("=" in word for word in whole)
     if is_statements or all(map(_is_parted, whole, whole[1:])):
         yield line.put(line.others[0], len(whole), ("; " if is_statements else " ").join(whole))
-    if all("(" in word for word in whole):
+    is_list = line.command == "jacobian" and all(map(NAME.search, whole))
+    if is_list or all("(" in word for word in whole):
         yield line.put(line.others[0], len(whole), f"[{', '.join(word.strip(',') for word in whole)}]")
 
 

@@ -82,3 +82,31 @@ def summed(found: re.Match[str]) -> str:
 def right_sides(found: re.Match[str]) -> str:
     """List the right-hand sides of a system of differential equations, `x' = v; v' = -x`."""
     return f"[{', '.join(one.partition('=')[2].strip() for one in re.split(r'[;,]', found[0]) if one.strip())}]"
+
+
+def over_all(found: re.Match[str]) -> str:
+    """Write a sum over all elements by its index without bounds, `sum(x[i]^2, i)`."""
+    return f"sum({found['body'].replace('[' + found['index'] + ']', '')})"
+
+
+def log_of_base(found: re.Match[str]) -> str:
+    """Write a logarithm of a base, `log_10 x`."""
+    base, argument = found["base"], inside(found["argument"])
+    return f"log{base}({argument})" if base in ("2", "10") else f"log({argument}, {base})"
+
+
+def columns(found: re.Match[str]) -> str:
+    """Write a matrix of LaTeX, whose rows a shell may have left one backslash of; one of a column is a list."""
+    rows = [[cell.strip() for cell in row.split("&")] for row in re.split(r"\\\\?(?=\s|$)", found[1]) if row.strip()]
+    return f"[{', '.join(row[0] if len(row) == 1 else '[' + ', '.join(row) + ']' for row in rows)}]"
+
+
+def pieces(found: re.Match[str]) -> str:
+    """Write a choice of a plotter, `{x < 0: -x, x^2}`; what has no condition stands last."""
+    *pieces, last = (piece.partition(":") for piece in found[1].split(","))
+    if last[1]:
+        return found[0]
+    other = last[0].strip()
+    for condition, _, value in reversed(pieces):
+        other = f"where({condition.strip()}, {value.strip()}, {other})"
+    return other

@@ -13,7 +13,7 @@ from functools import partial
 from gradcli import trial
 from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.spelled_calls import CHOICES
+from gradcli.language.spelled_calls import CHOICES, binomial
 from gradcli.language.spellings import ARGUMENT, CALLS, OTHER_NAMES, SAME_CALLS, SAME_NAMES, TEXTS, Spelling
 from gradcli.language.text import hints
 
@@ -115,10 +115,12 @@ def _elements(text: str, error: GradcliError) -> Iterator[str]:
     element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
     is_known = word in (*FUNCTIONS, *CALLS, *OTHER_NAMES, *_ELSEWHERE)
     if not is_known and len(element.findall(text)) == len(re.findall(called, text)):
+        if word == "C":
+            yield re.sub(rf"{called}\s*(\d+)\s*,\s*(\d+)\s*\)", binomial, text)
         yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
 
 
-_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix".split())
+_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix nCr nCk nPr gcd lcm".split())
 """Functions from elsewhere that rows spell."""
 
 

@@ -13,7 +13,20 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gradcli.language.spelled_calls import binomial, factorial, functional, inside, integers, right_sides, root, summed
+from gradcli.language.spelled_calls import (
+    binomial,
+    columns,
+    factorial,
+    functional,
+    inside,
+    integers,
+    log_of_base,
+    over_all,
+    pieces,
+    right_sides,
+    root,
+    summed,
+)
 
 
 @dataclass(frozen=True)
@@ -237,12 +250,6 @@ def _thousands(found: re.Match[str]) -> str:
     return found[0].replace(",", "")
 
 
-def _columns(found: re.Match[str]) -> str:
-    """Write a matrix of LaTeX, whose rows a shell may have left one backslash of; one of a column is a list."""
-    rows = [[cell.strip() for cell in row.split("&")] for row in re.split(r"\\\\?(?=\s|$)", found[1]) if row.strip()]
-    return f"[{', '.join(row[0] if len(row) == 1 else '[' + ', '.join(row) + ']' for row in rows)}]"
-
-
 def _rates(found: re.Match[str]) -> str:
     """Write a system of equations, `x' = v; v' = -x`, as the list of its right sides."""
     equations = filter(None, map(str.strip, found[0].replace("\n", ";").split(";")))
@@ -266,33 +273,11 @@ def _plain(found: re.Match[str]) -> str:
     return _normal(found[0])
 
 
-def _pieces(found: re.Match[str]) -> str:
-    """Write a choice of a plotter, `{x < 0: -x, x^2}`; what has no condition stands last."""
-    *pieces, last = (piece.partition(":") for piece in found[1].split(","))
-    if last[1]:
-        return found[0]
-    other = last[0].strip()
-    for condition, _, value in reversed(pieces):
-        other = f"where({condition.strip()}, {value.strip()}, {other})"
-    return other
-
-
 def _listed(found: re.Match[str]) -> str:
     """Write a list of what commas part outside of all brackets, `sin(x), x`; any other text stays."""
     depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in found["all"])
     is_parted = any(sign == "," and depth == 0 for sign, depth in zip(found["all"], depths, strict=True))
     return f"[{found['all']}]" if is_parted else found["all"]
-
-
-def _over_all(found: re.Match[str]) -> str:
-    """Write a sum over all elements by its index without bounds, `sum(x[i]^2, i)`."""
-    return f"sum({found['body'].replace('[' + found['index'] + ']', '')})"
-
-
-def _log(found: re.Match[str]) -> str:
-    """Write a logarithm of a base, `log_10 x`."""
-    base, argument = found["base"], inside(found["argument"])
-    return f"log{base}({argument})" if base in ("2", "10") else f"log({argument}, {base})"
 
 
 _CHOOSE = r"exp(lgamma(\1 + 1) - lgamma(\2 + 1) - lgamma(\1 - \2 + 1))"
@@ -303,6 +288,9 @@ _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
 _RATE = r"(?:d[^\W\d]\w*/dt|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
+_REDUCED = "mean|sum|prod|std|var|median|softmax|norm|logsumexp"
+"""Functions of a vector, to which its elements may be given one by one."""
+
 _WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
 """Sign of a sum, or of a product, before its index."""
 
@@ -310,7 +298,7 @@ _UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
 
 TEXTS: tuple[Spelling, ...] = (
     _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
-    _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
+    _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
     _same(r"^(.*?\b(\w+)\s*=(?!=).*?)[;\n]\s*d\2\s*/\s*d\w+\s*$", r"\1"),  # y = x^2; dy/dx
     _same(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
@@ -332,7 +320,7 @@ TEXTS: tuple[Spelling, ...] = (
         r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
         functional,
     ),
-    _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+):(\d+)", integers),
+    _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+)(?::|\.\.)(\d+)", integers),
     _same(
         r"^\s*(?:(?:[^\W\d]\w*\s*(?:['′\u0307])|\\dot\s*\{?\s*[^\W\d]\w*\s*\}?|d[^\W\d]\w*\s*/\s*dt)\s*=(?!=)[^=;,]+"
         r"(?:[;,]\s*|$)){2,}\s*$",
@@ -354,6 +342,20 @@ TEXTS: tuple[Spelling, ...] = (
         _indexed,
     ),
     _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
+    _same(
+        r"\b(?P<name>prod(?:uct)?)\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", summed
+    ),
+    _same(
+        r"\b(?P<name>sum|prod(?:uct)?)\(\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\s*,(?P<body>.+)\)\s*$",
+        summed,
+    ),
+    _same(
+        r"\b(?P<name>[Ss]um|[Pp]roduct)\s+(?:from|over)\s+(?P<index>[a-z])\s*=\s*(?P<first>\d+)\s*(?:to|\.\.)\s*"
+        r"(?P<last>\d+)\s+(?:of\s+)?(?P<body>.+)$",
+        summed,
+    ),
+    _near(rf"(?<![\w.])({_REDUCED})\(([-+\w.]+(?:\s*,\s*[-+\w.]+)+)\)", r"\1([\2])"),
+    _near(r"^\s*([^=;\[\]]+(?:;[^=;\[\]]+)+)\s*$", lambda found: f"[{', '.join(map(str.strip, found[1].split(';')))}]"),
     _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
     _near(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>.+)", _whole),
     _near(r"(?P<sign>[ΣΠ∑∏])\s*(?P<body>[^\W\d]+_\{?(?P<index>[a-z])(?![a-zA-Z]).*)", _whole),
@@ -364,7 +366,7 @@ TEXTS: tuple[Spelling, ...] = (
     ),
     _same(r"(\|\||‖|[^\W\d]\w*)\s*(?:\^|\*\*)\s*(\d+)_(\d+|inf|∞|F)(?!\w)", r"\1_\3^\2"),
     _same(r"(?<!\|)\|([^|]+)\|_\{?(\d|inf|∞|F)\}?(?!\w)", r"||\1||_\2"),
-    _same(rf"\blog_\{{?(?P<base>\d+|[a-z])\}}?\s*{ARGUMENT}", _log),
+    _same(rf"\blog_\{{?(?P<base>\d+|[a-z])\}}?\s*{ARGUMENT}", log_of_base),
     _same(rf"\bif\s*\({_PLAIN},{_PLAIN},{_PLAIN}\)", r"where(\1, \2, \3)"),
     _same(rf"(?<![\w.])(min|max)\({_PLAIN},\s*([-+]?\d[\d.]*)\s*\)", r"\1imum(\2, \3)"),
     _same(r"(?<=[\w)\]])\s+dot\s+(?=[\w(\[])", " @ "),
@@ -372,7 +374,7 @@ TEXTS: tuple[Spelling, ...] = (
     _near(r"(?<![\w.])([^\W\d])\.(?!T\b)([^\W\d])(?!\w)", r"\1 @ \2"),
     _near(r"\^\{?T\}?(?=[^\W\d_])", "^T "),
     _near(r"(?<![\w.])transpose\(\s*([^\W\d]\w*)\s*\)", r"\1^T"),
-    _near(r"\bsum\((?P<body>.+),\s*(?P<index>[a-z])\)", _over_all),
+    _near(r"\bsum\((?P<body>.+),\s*(?P<index>[a-z])\)", over_all),
     _near(r"\)_\{?(\d+)\}?(?!\w)", r")[\1]"),
     _same(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)(?!\s*(?:\^|\*\*|[²³]))", r"\1(\2)"),
     _near(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)\s*((?:\^|\*\*)\s*\d+|[²³])", r"\1(\2\3)", r"\1(\2)\3"),
@@ -401,7 +403,7 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
     _same("[“”„‟‘’‚«»`]", ""),
     _same("[−–—‐‑]", "-"),
-    _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", _pieces),
+    _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", pieces),
     _same(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
     _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", _squares),
     _same(
@@ -434,7 +436,7 @@ TEXTS: tuple[Spelling, ...] = (
     _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
     _same(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
     _same(
-        r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial)[(\[]\s*(\d+)\s*,"
+        r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial|nCr|nCk)[(\[]\s*(\d+)\s*,"
         r"\s*(\d+)\s*[)\]]",
         binomial,
     ),
