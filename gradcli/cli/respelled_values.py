@@ -262,6 +262,7 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
 
 def _of_each_variable(typed: str, put: Callable[..., Words]) -> Iterator[Words]:
     """Give each variable its value, of `{x: 1, y: 2}` and `x=1 y=2` by name."""
+    typed = re.sub(r"['\"]|^\s*dict\(|\)\s*$", "", typed) if typed.lstrip().startswith(("{", "dict(")) else typed
     named = _PARTS.findall(typed.strip("{}<>"))
     if named and "".join(_PARTS.sub("", typed.strip("{}<>")).split()).strip(",;") == "":
         yield put(*(f"{name}={value.strip(',')}" for name, value in named))

@@ -110,3 +110,15 @@ def pieces(found: re.Match[str]) -> str:
     for condition, _, value in reversed(pieces):
         other = f"where({condition.strip()}, {value.strip()}, {other})"
     return other
+
+
+def mathematica(found: re.Match[str]) -> str:
+    """Write a call in round brackets, and those in it: `Log[b, x]` and `ArcTan[x, y]` have the base, and x, first."""
+    inner = re.sub(r"\b([A-Z][a-z]+[A-Za-z]*)\[([^\[\]]*)\]", mathematica, found[2])
+    first, comma, second = inner.partition(",")
+    if comma and found[1] in ("Log", "ArcTan"):
+        if first.count("(") != first.count(")"):
+            return found[0]
+        name = "log" if found[1] == "Log" else "atan2"
+        return f"{name}({second.strip()}, {first.strip()})"
+    return f"{found[1].replace('Arc', 'a').lower()}({inner})"

@@ -21,6 +21,7 @@ from gradcli.language.spelled_calls import (
     inside,
     integers,
     log_of_base,
+    mathematica,
     over_all,
     pieces,
     right_sides,
@@ -90,7 +91,8 @@ SAME_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
     mse_loss="mse MSE",
     binary_cross_entropy="bce BCE BCELoss",
     binary_cross_entropy_with_logits="BCEWithLogits BCEWithLogitsLoss bce_with_logits",
-    cross_entropy="CE ce crossentropy CrossEntropy",
+    cross_entropy="CE ce crossentropy CrossEntropy CrossEntropyLoss",
+    kl_div="KLDivLoss",
     ndtr="normcdf pnorm",
     ndtri="probit",
     norm="frob",
@@ -109,7 +111,9 @@ SAME_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
 NEAR_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
     cholesky="chol",  # which is the upper one in MATLAB
     eigvalsh="eig eigvals eigenvalues",
+    cosine_similarity="cos_sim cossim",
     huber_loss="huber",
+    scaled_dot_product_attention="attention sdpa",
     log10_or_log2="lg",
     ndtr="phi Phi",
     norm="l2 L2 norm_2 vecnorm",
@@ -160,6 +164,10 @@ SAME_CALLS: Mapping[str, str] = {
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 
 NEAR_CALLS: Mapping[str, str] = {
+    "entropy": "sum(entr({0}))",
+    **dict.fromkeys(("hinge", "hinge_loss"), "relu(1 - ({0})*({1}))"),
+    **dict.fromkeys(("layernorm", "LayerNorm"), "((({0}) - mean({0}))/sqrt(var({0}, correction=0) + 1e-5))"),
+    **dict.fromkeys(("rmsnorm", "RMSNorm"), "(({0})/sqrt(mean(({0})**2) + 1e-6))"),
     **dict.fromkeys(("gamma", "Gamma", "Γ"), "exp(lgamma({0}))"),
     "factorial": "exp(lgamma({0} + 1))",
     **dict.fromkeys(("Heaviside", "step"), "where({0} > 0, 1, 0)"),
@@ -199,18 +207,6 @@ def _inverse(found: re.Match[str]) -> str:
     if name in _OF_RECIPROCAL:
         return f"{_OF_RECIPROCAL[name]}(1/({inside(found['argument'])}))"
     return f"{_INVERSES.get(name, name)}({inside(found['argument'])})"
-
-
-def _mathematica(found: re.Match[str]) -> str:
-    """Write a call in round brackets, and those in it: `Log[b, x]` and `ArcTan[x, y]` have the base, and x, first."""
-    inner = re.sub(r"\b([A-Z][a-z]+[A-Za-z]*)\[([^\[\]]*)\]", _mathematica, found[2])
-    first, comma, second = inner.partition(",")
-    if comma and found[1] in ("Log", "ArcTan"):
-        if first.count("(") != first.count(")"):
-            return found[0]
-        name = "log" if found[1] == "Log" else "atan2"
-        return f"{name}({second.strip()}, {first.strip()})"
-    return f"{found[1].replace('Arc', 'a').lower()}({inner})"
 
 
 def _indexed(found: re.Match[str]) -> str:
@@ -333,6 +329,13 @@ TEXTS: tuple[Spelling, ...] = (
     ),
     _same(r"(?<![\w.])jax\.scipy\.", "scipy."),
     _same(
+        r"(?<![\w.])tf\.(?:math\.|nn\.)?(?:reduce_(?=(?:sum|mean|prod|max|min|logsumexp)\()"
+        r"|(?=(?:square|sigmoid|tanh|relu|softplus|exp|log|sqrt|abs|sin|cos|pow|maximum|minimum)\())",
+        "",
+    ),
+    _near(r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>)(?P<given>[^()]+)\)(?!\s*\()", functional),
+    _near(r"\bcosine_similarity\(([^(),]+),([^(),]+)\)", r"cosine_similarity(\1,\2, dim=0)"),
+    _same(
         rf"(?<![\w.])(?:Math|cmath|std|tf\.math|tf|numpy\.lib\.scimath|mp|mpmath)\s*(?:\.|::)\s*(?=(?:{_ELEMENTARY}|abs|pow)\b)",
         "math.",
     ),
@@ -382,7 +385,7 @@ TEXTS: tuple[Spelling, ...] = (
     _same(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*\{{?\s*(?P<power>\d+)\s*\}}?\s*{ARGUMENT}", _power),
     _same(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
     _same(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
-    _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
+    _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", mathematica),
     _near(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
     _same(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
     _same(
