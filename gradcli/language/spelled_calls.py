@@ -5,6 +5,7 @@ Each function takes the match of a row of `gradcli.language.spellings`.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -49,6 +50,32 @@ def functional(found: re.Match[str]) -> str:
     if called is None or is_random or is_by_place:
         return found[0]
     return f"F.{called}({', '.join(filter(None, (found['given'].strip(), options)))})"
+
+
+def layer(found: re.Match[str]) -> str:
+    """Write a linear layer, whose weights are variables of the text then."""
+    used = {*re.findall(r"\w+", found.string)}
+    weight, bias = (next(one for one in (name, f"{name}_1", f"{name}_2") if one not in used) for name in "Wb")
+    return f"({found['given'].strip()} @ {weight}.T + {bias})"
+
+
+_CONSTANTS = {
+    "hbar": "1.054571817e-34", "h": "6.62607015e-34", "Planck": "6.62607015e-34", "c": "299792458",
+    "speed_of_light": "299792458", "e": "1.602176634e-19", "elementary_charge": "1.602176634e-19",
+    "k": "1.380649e-23", "Boltzmann": "1.380649e-23", "R": "8.31446261815324", "gas_constant": "8.31446261815324",
+    "N_A": "6.02214076e23", "Avogadro": "6.02214076e23", "G": "6.67430e-11", "gravitational_constant": "6.67430e-11",
+    "g": "9.80665", "m_e": "9.1093837139e-31", "electron_mass": "9.1093837139e-31", "m_p": "1.67262192595e-27",
+    "proton_mass": "1.67262192595e-27", "epsilon_0": "8.8541878188e-12", "mu_0": "1.25663706127e-6",
+    "sigma": "5.670374419e-8", "Stefan_Boltzmann": "5.670374419e-8", "alpha": "7.2973525643e-3",
+    "fine_structure": "7.2973525643e-3", "Rydberg": "10973731.568157", "eV": "1.602176634e-19",
+    "atm": "101325", "pi": "pi", "golden": "((1 + sqrt(5))/2)",
+}  # fmt: skip
+"""Constants of physics by their names in `scipy.constants`, of CODATA 2022."""
+
+
+def constant(found: re.Match[str]) -> str:
+    """Write a constant of `scipy.constants` as its number."""
+    return _CONSTANTS.get(found[1], found[0])
 
 
 def factorial(found: re.Match[str]) -> str:
@@ -122,3 +149,50 @@ def mathematica(found: re.Match[str]) -> str:
         name = "log" if found[1] == "Log" else "atan2"
         return f"{name}({second.strip()}, {first.strip()})"
     return f"{found[1].replace('Arc', 'a').lower()}({inner})"
+
+
+def around(body: str, index: str) -> str:
+    """Put parentheses around the body of a sum that has its index after a sign too: `x_i^2 + x_i`.
+
+    >>> around("x[i]^2 + x[i]", "i"), around("x[i]^2 + 1", "i"), around("(x[i] + 1)", "i")
+    ('(x[i]^2 + x[i])', 'x[i]^2 + 1', '(x[i] + 1)')
+    """
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in body)
+    signs = [n for n, depth in enumerate(depths) if depth == 0 and body[n] in "+-" and body[:n].strip()]
+    is_after = any(re.search(rf"(?<![a-zA-Z]){index}(?![a-zA-Z])", body[n:]) for n in signs)
+    return f"({body.strip()})" if is_after else body
+
+
+def bodies(found: re.Match[str]) -> str:
+    """Put parentheses around the body of a sum, `Σ[i=0..1] x[i]^2 + x[i]`, where they are missing."""
+    return f"{found[1]} {around(found['body'], found['index'])}"
+
+
+def squares(found: re.Match[str]) -> str:
+    """Write a sum of all elements without an index, `Σ(x_i - μ)²`, whose power is inside."""
+    return f"sum({re.sub(r'_[a-z](?![a-zA-Z])', '', found[1])}{found[2] or ''})"
+
+
+def whole(found: re.Match[str]) -> str:
+    """Write a sum over all elements, `sum_i x_i^2`."""
+    subscript = rf"_(?:{found['index']}(?![a-zA-Z])|\{{{found['index']}\}})"
+    name = "prod" if found.groupdict("").get("sign", "")[:1] in ("p", "∏", "Π") else "sum"
+    body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
+    return f" {name}({re.sub(subscript, '', body).strip()})"
+
+
+def indexed(found: re.Match[str]) -> str:
+    """Write a sum over an index, whose elements x_i count from 1 on paper."""
+    index, first, last, body = found["index"], found["first"], found["last"], found["body"]
+    if not last.isdecimal():
+        return whole(found)
+    body = around(body, index)
+    offset = f"{index}-1" if first == "1" else index
+
+    def position(found: re.Match[str]) -> str:
+        moved = int(found[1]) - (first == "1")
+        return f"[{index}{moved:+d}]" if moved else f"[{index}]"
+
+    neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
+    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
+    return f" Σ[{index}={first}..{last}] {elements}"

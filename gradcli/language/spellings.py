@@ -15,18 +15,24 @@ from dataclasses import dataclass
 
 from gradcli.language.spelled_calls import (
     binomial,
+    bodies,
     columns,
+    constant,
     factorial,
     functional,
+    indexed,
     inside,
     integers,
+    layer,
     log_of_base,
     mathematica,
     over_all,
     pieces,
     right_sides,
     root,
+    squares,
     summed,
+    whole,
 )
 
 
@@ -209,37 +215,16 @@ def _inverse(found: re.Match[str]) -> str:
     return f"{_INVERSES.get(name, name)}({inside(found['argument'])})"
 
 
-def _indexed(found: re.Match[str]) -> str:
-    """Write a sum over an index, whose elements x_i count from 1 on paper."""
-    index, first, last, body = found["index"], found["first"], found["last"], found["body"]
-    if not last.isdecimal():
-        return _whole(found)
-    body = _around(body, index)
-    offset = f"{index}-1" if first == "1" else index
-    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", body).strip()
-    return f" Σ[{index}={first}..{last}] {elements}"
-
-
-def _around(body: str, index: str) -> str:
-    """Put parentheses around the body of a sum that has its index after a sign too: `x_i^2 + x_i`.
-
-    >>> _around("x[i]^2 + x[i]", "i"), _around("x[i]^2 + 1", "i"), _around("(x[i] + 1)", "i")
-    ('(x[i]^2 + x[i])', 'x[i]^2 + 1', '(x[i] + 1)')
-    """
-    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in body)
-    signs = [n for n, depth in enumerate(depths) if depth == 0 and body[n] in "+-" and body[:n].strip()]
-    is_after = any(re.search(rf"(?<![a-zA-Z]){index}(?![a-zA-Z])", body[n:]) for n in signs)
-    return f"({body.strip()})" if is_after else body
-
-
-def _bodies(found: re.Match[str]) -> str:
-    """Put parentheses around the body of a sum, `Σ[i=0..1] x[i]^2 + x[i]`, where they are missing."""
-    return f"{found[1]} {_around(found['body'], found['index'])}"
-
-
-def _squares(found: re.Match[str]) -> str:
-    """Write a sum of all elements without an index, `Σ(x_i - μ)²`, whose power is inside."""
-    return f"sum({re.sub(r'_[a-z](?![a-zA-Z])', '', found[1])}{found[2] or ''})"
+def _neighbours(found: re.Match[str]) -> str:
+    """Write a sum over neighbouring elements, `\\sum_{i=1}^{n-1} (x_{i+1} - x_i)^2`, by those after and before."""
+    index, body = found["index"], found["body"]
+    is_after = (found["first"], found["last"].replace(" ", ""), found["by"]) in (("1", "n-1", "+1"), ("0", "n-2", "+1"))
+    is_before = (found["first"], found["last"], found["by"]) in (("2", "n", "-1"), ("1", "n-1", "-1"))
+    if (not is_after and not is_before) or {*re.findall(rf"_\{{{index}([-+]\d+)\}}", body)} != {found["by"]}:
+        return found[0]
+    here, beside = ("[:-1]", "[1:]") if is_after else ("[1:]", "[:-1]")
+    own = re.compile(rf"_(?:{index}(?![^\W\d])|\{{{index}\}})")
+    return f"sum({own.sub(here, body.replace(f'_{{{index}' + found['by'] + '}', beside)).strip()})"
 
 
 def _thousands(found: re.Match[str]) -> str:
@@ -250,14 +235,6 @@ def _rates(found: re.Match[str]) -> str:
     """Write a system of equations, `x' = v; v' = -x`, as the list of its right sides."""
     equations = filter(None, map(str.strip, found[0].replace("\n", ";").split(";")))
     return f"[{', '.join(one.partition('=')[2].strip() for one in equations)}]"
-
-
-def _whole(found: re.Match[str]) -> str:
-    """Write a sum over all elements, `sum_i x_i^2`."""
-    subscript = rf"_(?:{found['index']}(?![a-zA-Z])|\{{{found['index']}\}})"
-    name = "prod" if found.groupdict("").get("sign", "") in ("prod", "∏", "Π") else "sum"
-    body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
-    return f" {name}({re.sub(subscript, '', body).strip()})"
 
 
 def _matrix(found: re.Match[str]) -> str:
@@ -293,7 +270,7 @@ _WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
 _UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
 
 TEXTS: tuple[Spelling, ...] = (
-    _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
+    _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", bodies),
     _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
     _same(r"^(.*?\b(\w+)\s*=(?!=).*?)[;\n]\s*d\2\s*/\s*d\w+\s*$", r"\1"),  # y = x^2; dy/dx
@@ -309,7 +286,7 @@ TEXTS: tuple[Spelling, ...] = (
         r"\s*(?P<body>(?:\\[dt]?frac\s*\{[^{}]*\}\{[^{}]*\}|[^\s+\-=])+)\s*$",
         summed,
     ),
-    _same(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole),
+    _same(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", whole),
     _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
     _same(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
@@ -328,6 +305,8 @@ TEXTS: tuple[Spelling, ...] = (
         "F.",
     ),
     _same(r"(?<![\w.])jax\.scipy\.", "scipy."),
+    _same(r"(?<![\w.])(?:scipy\.constants|constants)\.(\w+)", constant),
+    _near(r"(?<![\w.])(?:torch\.)?nn\.Linear\([^()]*\)\((?P<given>[^()]+)\)", layer),
     _same(
         r"(?<![\w.])tf\.(?:math\.|nn\.)?(?:reduce_(?=(?:sum|mean|prod|max|min|logsumexp)\()"
         r"|(?=(?:square|sigmoid|tanh|relu|softplus|exp|log|sqrt|abs|sin|cos|pow|maximum|minimum)\())",
@@ -340,11 +319,16 @@ TEXTS: tuple[Spelling, ...] = (
         "math.",
     ),
     _same(r"(?<![\w.])d?sign\(((?:[^(),]|\([^()]*\))+,(?:[^(),]|\([^()]*\))+)\)", r"copysign(\1)"),
+    _same(
+        r"\\?(?:sum|∑|Σ)_\{(?P<index>[a-z])\s*=\s*(?P<first>[012])\}\s*\^\s*\{?(?P<last>n(?:\s*-\s*[12])?)\}?\s*"
+        r"(?P<body>.*?_\{(?P=index)(?P<by>[-+]1)\}.*)$",
+        _neighbours,
+    ),
     _near(
         r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
-        _indexed,
+        indexed,
     ),
-    _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
+    _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", indexed),
     _same(
         r"\b(?P<name>prod(?:uct)?)\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", summed
     ),
@@ -359,9 +343,9 @@ TEXTS: tuple[Spelling, ...] = (
     ),
     _near(rf"(?<![\w.])({_REDUCED})\(([-+\w.]+(?:\s*,\s*[-+\w.]+)+)\)", r"\1([\2])"),
     _near(r"^\s*([^=;\[\]]+(?:;[^=;\[\]]+)+)\s*$", lambda found: f"[{', '.join(map(str.strip, found[1].split(';')))}]"),
-    _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
-    _near(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>.+)", _whole),
-    _near(r"(?P<sign>[ΣΠ∑∏])\s*(?P<body>[^\W\d]+_\{?(?P<index>[a-z])(?![a-zA-Z]).*)", _whole),
+    _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", whole),
+    _near(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>.+)", whole),
+    _near(r"(?P<sign>[ΣΠ∑∏])\s*(?P<body>[^\W\d]+_\{?(?P<index>[a-z])(?![a-zA-Z]).*)", whole),
     _same(
         rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*[({{]?-\s*1[)}}]?)\s*{ARGUMENT}",
         _inverse,
@@ -408,10 +392,10 @@ TEXTS: tuple[Spelling, ...] = (
     _same("[−–—‐‑]", "-"),
     _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", pieces),
     _same(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
-    _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", _squares),
+    _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", squares),
     _same(
         r"\b(?:[sS]um|summation)[(\[](?P<body>.+?),\s*[({]?\s*(?P<index>[a-z])\s*,\s*(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?[)\]]",
-        _indexed,
+        indexed,
     ),
     _same(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
     _near(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
@@ -433,7 +417,7 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"(\d[\d.]*|[^\W\d]\w*|\([^()]*\))\s*(?:°|degrees?\b|deg\b)", r"(\1*pi/180)"),
     _same(r"(\d[\d.]*)\s*(?:radians?|rad)\b", r"\1"),
     _same(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
-    _near(r"(?<=\d),(?=\d)", "."),
+    _near(r"(?<!ones\(\d)(?<!zeros\(\d)(?<!eye\(\d)(?<=\d),(?=\d)", "."),
     _near(r"(?<=\d)[’' _](?=\d{3})", ""),
     _same(r"(?<![\w.])(\d+)!(?![=!])", factorial),
     _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
