@@ -87,11 +87,12 @@ def name_parts(name: str) -> list[str]:
 
 def values_of_parts(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the letters of joined names, `--at 1,2` of `xy` and `--at 1,2,3` of `a/bc`."""
-    letters = [part for name in line.variables for part in name_parts(name)]
     for option, typed, _, _, _, put in _typed_values(line):
-        is_joined = len({*letters}) == len(letters) == len(_parts_of(typed)) > len(line.variables)
-        if option == "--at" and is_joined and all(map(NUMBER.fullmatch, _parts_of(typed))):
-            yield put(*map("=".join, zip(letters, _parts_of(typed), strict=True)))
+        numbers = _parts_of(typed)
+        if option == "--at" and len(numbers) > 1 and all(map(NUMBER.fullmatch, numbers)):
+            letters = [part for name in line.variables for part in name_parts(name)]
+            if len({*letters}) == len(letters) == len(numbers) > len(line.variables):
+                yield put(*map("=".join, zip(letters, numbers, strict=True)))
 
 
 def _parts_of(typed: str) -> list[str]:

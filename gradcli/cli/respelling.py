@@ -238,8 +238,9 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 
 def _joined(line: TypedLine) -> Iterator[Words]:
     """Part a name into those that have a value, `x_1x_2` into x_1*x_2; all of it may divide, `a/bc`."""
-    given = {word.partition("=")[0] for n, word in enumerate(line.words) if line.values.get(n) == "--at"}
-    for name in line.variables:
+    values = [word for n, word in enumerate(line.words) if line.values.get(n) == "--at" and "=" in word]
+    given = {word.partition("=")[0] for word in values}
+    for name in line.variables if given else ():
         parts = name_parts(name)
         if len(parts) > 1 and {*parts} <= given and name not in given:
             spelled, product = re.compile(rf"(?<![\w.]){name}(?!\w)"), "*".join(parts)

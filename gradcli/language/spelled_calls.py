@@ -196,3 +196,9 @@ def indexed(found: re.Match[str]) -> str:
     neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
     elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
     return f" Σ[{index}={first}..{last}] {elements}"
+
+
+def expressions(found: re.Match[str]) -> str:
+    """List expressions that semicolons part, `x^2; x*y`, unless one stands in brackets."""
+    parts = [one.strip() for one in found[1].split(";")]
+    return f"[{', '.join(parts)}]" if all(one.count("(") == one.count(")") for one in parts) else found[0]
