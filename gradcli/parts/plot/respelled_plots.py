@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gradcli.cli.respelled_values import finite_ranges
 from gradcli.cli.respelling import with_euler
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
@@ -13,11 +14,15 @@ from gradcli.trial import SpelledGroup
 
 
 def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
-    """Generate plots by other names, of several functions, and over one of several variables, of which e is none."""
+    """Generate plots by other names, of several functions, over one of several variables and a part of infinite ranges.
+
+    Where e is one of the variables, it is Euler's number.
+    """
     said = error.text.message
     if line.words[:1] and line.words[0] in all_commands()["plot"].near:
         yield SpelledGroup([("plot", *line.words[1:])])
     if line.command == "plot":
+        yield SpelledGroup(finite_ranges(line, is_picture=True))
         yield SpelledGroup(_curves(line))
     if said.startswith("a plot is over one variable") and line.others:
         yield SpelledGroup([with_euler(line)] if " e, " in said else [], is_sure=True)
