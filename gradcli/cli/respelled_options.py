@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
+from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import TypedLine, Words, kinds_of
 from gradcli.registry import all_commands, formats, suffixes
 
@@ -18,8 +19,8 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--v|--u": "gradient gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
         "--u|--v": "tangent tangents direction dx",
         "--digits": "precision significant decimals",
-        "--at": "point points value values x0 input inputs args where",
-        "--in": "xlim range domain interval",
+        "--at|--format plain": "point points value values x0 input inputs args where",
+        "--in": "xlim x-lim xrange x-range range domain interval",
         "--wrt|!": "requires-grad argnums",
         "--wrt": "var variable variables by",
         "--dtype float32": "float32 single",
@@ -29,14 +30,17 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
-        "--points": "csv file data table",
+        "--points": "csv data table points-file data-file",
+        "--points|-o": "file",
+        "-o": "save save-to save-as savefig out outfile out-file output-file to-file write-to",
+        "--format plain": "raw bare number-only numbers-only only-value",
         "--claim|EXPR": "formula",
         "--claim": "derivative answer expected",
         "--rtol": "tol tolerance",
         "--to": "lang language target",
         "--shape": "sizes shapes",
         "EXPR": "f fn fun func function expr expression equation search",
-        "!": "retain-graph create-graph pretty raw list eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
+        "!": "retain-graph create-graph pretty eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
         "threads parallel",
     }.items()
     for name in names.split()
@@ -44,8 +48,7 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
 """Names that other tools have for options, with the options; `EXPR` is the expression, and `!` nothing."""
 
 _DOUBTFUL = frozenset(
-    "gradient requires-grad argnums raw list delimiter sep separator derivative answer expected search data "
-    "table".split()
+    "gradient requires-grad argnums raw delimiter sep separator derivative answer expected search data table".split()
 )
 """Names of these that other tools have for something near only, or, as `gradient`, for one of several things."""
 
@@ -105,6 +108,71 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
             yield line.put(place, 1, "--v", name)
 
 
+_ENDS = tuple(
+    tuple(pair.split())
+    for pair in (
+        "from to,lo hi,low high,lower upper,left right,begin end,start stop,start end,min max,xmin xmax,x-min x-max"
+    ).split(",")
+)
+"""Options that other tools have for the ends of a range."""
+
+
+def ranges_by_their_ends(line: TypedLine) -> Iterator[Words]:
+    """Write a range that has two numbers, `--xlim -5 5`, or an option for each end, `--from -5 --to 5`."""
+    unknown = {one.name: one for one in _unknown(line)} if "--in" in line.kinds else {}
+    for first in (one for one in unknown.values() if _is_number(one.value)):
+        after = line.words[first.place + 2 : first.place + 3]
+        if "--in" in _OPTIONS.get(first.name, ()) and not first.is_attached and after and _is_number(after[0]):
+            yield line.put(first.place, 3, "--in", f"{first.value}..{after[0]}")
+        for start, end in _ENDS:
+            second = unknown.get(end)
+            if first.name == start and second is not None and _is_number(second.value):
+                places = (n for one in (first, second) for n in range(one.place, one.place + one.words))
+                yield (*line.without(*places), "--in", f"{first.value}..{second.value}")
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?(?:\d*\*?pi|π)(?:/\d+)?", word) is not None
+
+
+_ALONE: Mapping[str, tuple[Words, ...]] = {
+    name: tuple(tuple(words.split()) for words in instead.split("|"))
+    for instead, names in {
+        "functions": "list list-functions functions funcs ops operations",
+        "--help": "commands list-commands usage",
+        "completion bash|completion zsh": "install-completion show-completion completion completions",
+        "guide": "docs manual tutorial guide",
+        "config": "config settings",
+    }.items()
+    for name in names.split()
+}
+"""Options in the place of a command, with the commands."""
+
+
+def commands_as_options(line: TypedLine) -> Iterator[Words]:
+    """Write the command that an option means which stands alone, `--list`, or with its word, `--completion bash`."""
+    for _, _, name, value, _, count, _ in _unknown(line):
+        if line.start == 0 and count == len(line.words):
+            instead = _ALONE.get(name, ())
+            yield from ((one[0], value) for one in instead[:1] if value)
+            yield from instead
+
+
+def option_meant(line: TypedLine) -> str | None:
+    """Name an option that another tool has by another name, with each word that it takes; None where there is none."""
+    for _, _, name, *_ in _unknown(line):
+        for instead in _OPTIONS.get(name, ()):
+            if line.kinds.get(instead) is OptionKind.CHOICE:
+                choices = choices_of(line.command, instead)
+                return f"write {', or '.join(f'{instead} {one}' for one in choices)}"
+    return None
+
+
+def choices_of(command: str, option: str) -> tuple[str, ...]:
+    """Return the words that an option of a command takes."""
+    return next((one.choices for one in shell_options(all_commands()[command]) if option in one.flags), ())
+
+
 def misspelt_options(line: TypedLine) -> Iterator[Words]:
     """Write the option that a misspelt one means, and ask the command that has it."""
     for place, typed, name, value, _, count, is_attached in _unknown(line):
@@ -140,8 +208,12 @@ def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) 
         yield line.put(place, 1, *instead.split())
     elif line.kinds.get(instead) is OptionKind.SWITCH:
         yield line.put(place, count, instead)
+    elif instead == "-o" and os.path.exists(value):
+        return  # a file that is there may be meant to be read
     elif instead in line.kinds and value:
         yield line.put(place, count, instead, value)
+    elif instead == "--points" and os.path.isfile(value):
+        yield ("map", *line.put(place, count, instead, value)[line.start :])
 
 
 def dashes(line: TypedLine) -> Iterator[Words]:

@@ -9,12 +9,12 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
-from gradcli.cli.signatures import shell_options
+from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
-from gradcli.registry import all_commands, formats
+from gradcli.registry import formats
 from gradcli.trial import SpelledGroup
 
 OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
@@ -64,7 +64,9 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
     for option, typed, _, _, _, put in _typed_values(line):
         parts = _parts_of(typed)
-        if option != "--at" or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
+        if option == "--u" and not {*line.variables} <= _given_one_number(line):
+            continue
+        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
             continue
         names = line.variables
         letters = tuple(name for name in names if len(name) == 1)
@@ -74,8 +76,33 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
             yield put(*map("=".join, zip(names, parts, strict=True)))
 
 
+def _given_one_number(line: TypedLine) -> set[str]:
+    """Name the variables that have a number each: as many values of u are one for each of them."""
+    given = (typed.partition("=") for option, typed, *_ in _typed_values(line) if option == "--at")
+    return {name.strip() for name, _, value in given if NUMBER.fullmatch(value) and len(_parts_of(value)) == 1}
+
+
 def _parts_of(typed: str) -> list[str]:
     return [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
+
+
+def points_in_words(line: TypedLine, error: GradcliError) -> tuple[list[str], Words] | None:
+    """Read several points of one variable, `--at 1 --at 2`, or `map "x^2" 1 2 3`; None where there are none.
+
+    Returns:
+        The points, and the words that map the function over what is piped.
+    """
+    said, places = error.text.message, list[int]()
+    points = [line.words[n] for n in line.others[1:]] if line.command == "map" else []
+    for option, typed, _, place, count, _ in _typed_values(line):
+        if option == "--at" and not LABELLED.match(typed) and ("two values" in said or "'--points'" in said):
+            places += range(place, place + count)
+            points += _parts_of(typed)
+    is_asked = "two values" in said or "'--points'" in said or "unexpected words" in said
+    if not is_asked or len(points) < 2 or not all(map(NUMBER.fullmatch, points)) or len(line.variables) != 1:
+        return None
+    rest = line.without(*places, *line.others[1:])[line.start :]
+    return points, ("map", *rest, "--points", "-")
 
 
 def is_alphabetical(line: TypedLine) -> bool:
@@ -91,14 +118,17 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{name}{equals}@{path}")
         if option == "--at":
             yield from _of_each_variable(typed, put)
-        if option == "--at" and "holds an object" in error.text.message and typed.startswith("@"):
+        is_of_columns = typed.endswith((".csv", ".tsv")) and "a value alone names no variable" in error.text.message
+        if option == "--at" and typed.startswith("@") and ("holds an object" in error.text.message or is_of_columns):
             yield put(*(f"{name}={typed}:{name}" for name in line.variables))
+            if is_of_columns:
+                yield ("map", *line.put(place, count, "--points", typed[1:])[line.start :])
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
         if kind in OF_VALUES and stated is not None and stated[1] in line.variables:
             yield put(f"{stated[1]}={stated[2]}")
         if kind is OptionKind.RANGES:
             yield put(_as_range(typed))
-        if kind is OptionKind.CHOICE and typed not in _choices(line.command, option):
+        if kind is OptionKind.CHOICE and typed not in choices_of(line.command, option):
             yield put(_SAME_WORDS.get(typed.lower(), typed.lower()))
         if option in ("-o", "--output") and typed in formats():
             yield line.put(place, count, "--format", typed)
@@ -170,7 +200,7 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
-        if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):
+        if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
         if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
             yield from ((put(other) if other else line.named("jacobian")) for other in _other_vectors(typed))
@@ -210,21 +240,26 @@ _SAME_WORDS = {
 """Words that say the same as one that an option takes."""
 
 _WORDS = _SAME_WORDS | {
-    "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch", "yaml": "json", "xml": "html",
-    "txt": "plain", "plain": "csv", "text": "plain",
+    "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch numpy", "py": "torch numpy",
+    "yaml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
 }  # fmt: skip
 """Words for those that an option takes, or for what is nearest."""
 
 
-def _choices(command: str, option: str) -> tuple[str, ...]:
-    return next((one.choices for one in shell_options(all_commands()[command]) if option in one.flags), ())
-
-
 def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
     plain = word.lower().removeprefix("torch.").removeprefix("np.")
-    yield _WORDS.get(plain, plain)
+    yield from _WORDS.get(plain, plain).split()
     digits = re.sub(r"\D", "", plain)  # float16 is not a misspelt float64
     yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
+
+
+def choice_meant(line: TypedLine) -> str | None:
+    """Name the words that may be meant by one that an option does not take, `--to python`; None without any."""
+    for option, typed, kind, *_ in _typed_values(line):
+        if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
+            meant = [one for one in _other_choices(typed, choices) if one in choices]
+            return f"write {', or '.join(f'{option} {one}' for one in meant)}" if meant else None
+    return None
 
 
 def _of_each_variable(typed: str, put: Callable[..., Words]) -> Iterator[Words]:

@@ -17,7 +17,13 @@ from difflib import get_close_matches
 from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_field, is_of_sympy
-from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
+from gradcli.cli.respelled_options import (
+    commands_as_options,
+    dashes,
+    misspelt_options,
+    options_by_other_names,
+    ranges_by_their_ends,
+)
 from gradcli.cli.respelled_values import (
     LABELLED,
     NAME,
@@ -42,6 +48,9 @@ from gradcli.trial import SpelledGroup
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
 WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
+
+_COMPARED = re.compile(r"[<>=!≤≥]=|[<>≤≥]|^\s*=")
+"""Comparison, which makes no value."""
 
 _OPERATORS = frozenset("+-*/^@=<>&|,;([{)]}×·")
 
@@ -112,6 +121,8 @@ def _parted_by_the_shell(line: TypedLine) -> Iterator[Words]:
             spread.append((place, run))
     for sign in (",", " "):
         words = list(line.words)
+        if any(_COMPARED.search(line.words[n]) for _, run in spread for n in run):
+            return
         for place, run in reversed(spread):
             parts = [word.strip(",") if sign == "," else word for word in words[place : place + 1 + len(run)]]
             words[place : place + 1 + len(run)] = [sign.join(filter(None, parts))]
@@ -155,8 +166,10 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
     if points and all(map(_ASSIGNED.fullmatch, points)):
         yield (*rest, *(word for one in points for word in ("--at", re.sub(r"\s*(:=|->|==|:)\s*", "=", one, count=1))))
     if points and all(map(NUMBER.fullmatch, points)) and "--at" not in line.flags.values():
-        if "--in" in line.kinds and len(points) == 2 and line.command == "plot":
+        if "--in" in line.kinds and len(points) == 2 and line.command in ("plot", "range"):
             yield (*rest, "--in", "..".join(points))
+            if line.command == "range":
+                return
         if "--v" in line.kinds and len(points) == 2:
             yield (*rest, "--at", points[0], "--v", points[1])
         yield (*rest, "--at", ",".join(points))
@@ -178,6 +191,14 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
             "--points",
             line.text,
         )
+
+
+def _expected(line: TypedLine) -> Iterator[Words]:
+    """Write what a number after the point is said to be, `--at 2 "== 4"`, as the number that is expected there."""
+    words = [line.words[n] for n in line.others[1:]]
+    expected = re.fullmatch(r"\s*={1,2}\s*(\S+)\s*", " ".join(words))
+    if line.command == "check" and "--at" in line.flags.values() and expected and NUMBER.fullmatch(expected[1]):
+        yield (*line.without(*line.others[1:]), "--expect", expected[1])
 
 
 def _from_standard_input(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -326,11 +347,14 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(_other_derivatives(line, error))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
+    yield SpelledGroup(commands_as_options(line))
+    yield SpelledGroup(ranges_by_their_ends(line), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))
     yield SpelledGroup(misspelt_options(line))
     yield SpelledGroup(dashes(line), is_sure=True)
     yield SpelledGroup(_from_standard_input(line, error), is_sure=True)
+    yield SpelledGroup(_expected(line))
     yield SpelledGroup(_words_after(line), is_sure=True)
     parted = [*_parted_by_the_shell(line)]
     yield SpelledGroup(parted, is_sure=bool(parted) and len(line.variables) <= 1)

@@ -16,8 +16,10 @@ import typer
 from gradcli import trial
 from gradcli.cli.commands import names_code
 from gradcli.cli.questions_in_words import is_of_sympy
+from gradcli.cli.respelled_options import option_meant
+from gradcli.cli.respelled_values import choice_meant, points_in_words
 from gradcli.cli.respelling import WITHOUT_V, respelled_lines
-from gradcli.cli.typed_line import Words
+from gradcli.cli.typed_line import Words, typed_line
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, UsageError
 from gradcli.language.spelled_texts import is_form, is_script, page_for
@@ -62,12 +64,18 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     typed = tuple(words)
     if error.exit_code != 2 or WITHOUT_V in error.text.message or not _may_be_respelled(typed, error):
         return None
+    line = typed_line(typed)
+    if (piped := points_in_words(line, error)) is not None and error_of(piped[1], run) is None:
+        error.advise(f"write printf '%s\\n' {' '.join(piped[0])} | {command_line(piped[1])}")
+        return None
     found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
         error.advise(f"write {', or '.join(lines)}")
         return None if is_script(error, " ".join(typed)) else found.meant
-    if is_form(error.text.hint) and not isinstance(error, CodeError):
+    if meant := option_meant(line) or choice_meant(line):
+        error.advise(meant)
+    elif is_form(error.text.hint) and not isinstance(error, CodeError):
         error.advise(page_for(error))
     return None
 

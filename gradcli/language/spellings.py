@@ -13,7 +13,17 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gradcli.language.spelled_calls import binomial, factorial, functional, inside, integers, right_sides, root, summed
+from gradcli.language.spelled_calls import (
+    binomial,
+    factorial,
+    functional,
+    inside,
+    integers,
+    out_of_place,
+    right_sides,
+    root,
+    summed,
+)
 
 
 @dataclass(frozen=True)
@@ -298,10 +308,17 @@ TEXTS: tuple[Spelling, ...] = (
     ),
     _row(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
     _row(
-        r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
+        r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>(?:[^()]|\([^()]*\))*)\)"
         r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
         functional,
     ),
+    _row(
+        r"(?<=[(,])\s*(?P<given>[^(),]+(?:\([^()]*\))?),(?P<options>[^()]*?)\s*inplace\s*=\s*(?P<truth>True|False)\s*(?=[,)])",
+        out_of_place,
+    ),
+    _row(r",\s*(?:size_average|reduce)\s*=\s*True\s*(?=[,)])", ""),
+    _row(r"(?<=[,(])(\s*)size_average\s*=\s*False\s*(?=[,)])", r"\1reduction='sum'"),
+    _row(r"(?<=[,(])(\s*)reduce\s*=\s*False\s*(?=[,)])", r"\1reduction='none'"),
     _row(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+):(\d+)", integers),
     _row(
         r"^\s*(?:(?:[^\W\d]\w*\s*(?:['′\u0307])|\\dot\s*\{?\s*[^\W\d]\w*\s*\}?|d[^\W\d]\w*\s*/\s*dt)\s*=(?!=)[^=;,]+"

@@ -276,7 +276,9 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
     """Collapse the deltas of a finished derivative, as it is shown."""
-    derivative = with_tidy_decimals(condensed(tidied(assemble(linear(derivative, ranges)))))
+    derivative = condensed(tidied(assemble(linear(derivative, ranges))))
+    if derivative.has(sympy.Float):
+        derivative = with_tidy_decimals(derivative)
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
     # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
     return sympy.powsimp(derivative) if has_power else derivative

@@ -394,7 +394,7 @@ def with_tidy_decimals(expression: Expr) -> Expr:
     tidy = {
         f: sympy.S.Zero if _is_remainder(f) else Integer(int(f)) for f in decimals if _is_remainder(f) or _is_whole(f)
     }
-    return expression.xreplace(tidy) if tidy else expression
+    return expression.xreplace(tidy)
 
 
 def _is_whole(number: sympy.Float) -> bool:
