@@ -295,7 +295,8 @@ def refusals() -> Iterator[None]:
         raise NoFormulaError("a constant in it is too large for SymPy") from None
     except (TypeError, ValueError) as error:
         # "Invalid comparison of non-real zoo", "erfinv(x) is defined only for -1 <= x <= 1": a constant out of a domain
-        raise NoFormulaError(f"a constant in it is not real: {error}") from None
+        reason = "" if "zoo" in str(error) else f": {error}"
+        raise NoFormulaError(f"a constant in it is not real{reason}") from None
 
 
 def _choices(written: Sequence[Axis]) -> Iterator[dict[sympy.Symbol, Integer]]:

@@ -62,7 +62,7 @@ def _cross_entropy(constants: Constants, shapes: Shapes) -> str:
 
 
 def _nll_loss(constants: Constants, shapes: Shapes) -> str:
-    return _of_classes("nll_loss", "input", constants, shapes) if shapes else ""
+    return _of_classes("nll_loss", "input", constants, shapes)
 
 
 # -- distributions
