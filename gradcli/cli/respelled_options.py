@@ -13,15 +13,18 @@ from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import TypedLine, Words, kinds_of
 from gradcli.registry import all_commands, formats, suffixes
 
-_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(instead.split("|"))
-    for instead, names in {
-        "--v|--u": "gradient gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
+
+def _by_name(options: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    return {name: tuple(instead.split("|")) for instead, names in options.items() for name in names.split()}
+
+
+_SAME_OPTIONS = _by_name(
+    {
+        "--v|--u": "gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
         "--u|--v": "tangent tangents direction dx",
         "--digits": "precision significant decimals",
         "--at|--format plain": "point points value values x0 input inputs args where",
         "--in": "xlim x-lim xrange x-range range domain interval",
-        "--wrt|!": "requires-grad argnums",
         "--wrt": "var variable variables by",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
@@ -30,32 +33,39 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
-        "--points": "csv data table points-file data-file",
+        "--points": "csv points-file data-file",
         "--points|-o": "file",
         "-o": "save save-to save-as savefig out outfile out-file output-file to-file write-to",
-        "--format plain": "raw bare number-only numbers-only only-value",
+        "--format plain": "bare number-only numbers-only only-value",
         "--claim|EXPR": "formula",
-        "--claim": "derivative answer expected",
         "--rtol": "tol tolerance",
         "--to": "lang language target",
         "--shape": "sizes shapes",
-        "EXPR": "f fn fun func function expr expression equation search",
-        "!": "retain-graph create-graph pretty eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
-        "threads parallel",
-    }.items()
-    for name in names.split()
-}
+        "EXPR": "f fn fun func function expr expression equation",
+        "!": "retain-graph create-graph pretty eps nondet-tol fast-mode jobs n-jobs threads parallel",
+    }
+)
 """Names that other tools have for options, with the options; `EXPR` is the expression, and `!` nothing."""
 
-_DOUBTFUL = frozenset(
-    "gradient requires-grad argnums raw delimiter sep separator derivative answer expected search data table".split()
+_NEAR_OPTIONS = _by_name(
+    {
+        "--v|--u": "gradient",
+        "--wrt|!": "requires-grad argnums",
+        "--points": "data table",
+        "--claim": "derivative answer expected",
+        "--format plain": "raw",
+        "EXPR": "search",
+        "!": "delimiter sep separator",
+    }
 )
-"""Names of these that other tools have for something near only, or, as `gradient`, for one of several things."""
+"""Names that other tools have for something near only, or, as `gradient`, for one of several things."""
+
+OPTIONS = {**_SAME_OPTIONS, **_NEAR_OPTIONS}
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 
 
-class _Unknown(NamedTuple):
+class UnknownOption(NamedTuple):
     """An option that a command has not.
 
     Attributes:
@@ -77,30 +87,31 @@ class _Unknown(NamedTuple):
     is_attached: bool
 
 
-def _unknown(line: TypedLine) -> Iterator[_Unknown]:
+def unknown_options(line: TypedLine) -> Iterator[UnknownOption]:
+    """Generate the options of a line that its command has not."""
     for place in line.unknown:
         typed, equals, attached = line.words[place].partition("=")
         after = line.words[place + 1 : place + 2]
         has_value = bool(equals) or (bool(after) and place + 1 in line.others)
         value, count = (attached, 1) if equals else (after[0] if has_value else "", 1 + has_value)
-        yield _Unknown(place, typed, typed[2:].replace("_", "-"), value, has_value, count, bool(equals))
+        yield UnknownOption(place, typed, typed[2:].replace("_", "-"), value, has_value, count, bool(equals))
 
 
 def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]:
     """Write the option that other tools have by another name; of those that mean the same, or of the others."""
-    for place, typed, name, value, has_value, count, _ in _unknown(line):
-        if (name in _DOUBTFUL) == is_sure:
+    for place, typed, name, value, has_value, count, _ in unknown_options(line):
+        if (name in _NEAR_OPTIONS) == is_sure:
             continue
         variable = next((one for one in (name, typed[2:]) if one in line.variables), "")
         if variable and has_value:
             yield line.put(place, count, "--at", f"{variable}={value}")
-        elif re.fullmatch(r"[A-Za-z]\d?", name) and has_value and name not in _OPTIONS:
+        elif re.fullmatch(r"[A-Za-z]\d?", name) and has_value and name not in OPTIONS:
             yield line.put(place, count, "--at", f"{name}={value}")
         form = suffixes().get(f".{name}", name)
-        if form in formats() and not (name in _OPTIONS and has_value and "--points" in line.kinds):
+        if form in formats() and not (name in OPTIONS and has_value and "--points" in line.kinds):
             yield line.put(place, 1, "--format", form)
         is_table = "--points" in line.kinds and os.path.isfile(value)
-        for instead in _OPTIONS.get(name, ()):
+        for instead in OPTIONS.get(name, ()):
             yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
         if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
             yield line.put(place, count, "--rows", f"1..{value}")
@@ -119,10 +130,10 @@ _ENDS = tuple(
 
 def ranges_by_their_ends(line: TypedLine) -> Iterator[Words]:
     """Write a range that has two numbers, `--xlim -5 5`, or an option for each end, `--from -5 --to 5`."""
-    unknown = {one.name: one for one in _unknown(line)} if "--in" in line.kinds else {}
+    unknown = {one.name: one for one in unknown_options(line)} if "--in" in line.kinds else {}
     for first in (one for one in unknown.values() if _is_number(one.value)):
         after = line.words[first.place + 2 : first.place + 3]
-        if "--in" in _OPTIONS.get(first.name, ()) and not first.is_attached and after and _is_number(after[0]):
+        if "--in" in OPTIONS.get(first.name, ()) and not first.is_attached and after and _is_number(after[0]):
             yield line.put(first.place, 3, "--in", f"{first.value}..{after[0]}")
         for start, end in _ENDS:
             second = unknown.get(end)
@@ -151,7 +162,7 @@ _ALONE: Mapping[str, tuple[Words, ...]] = {
 
 def commands_as_options(line: TypedLine) -> Iterator[Words]:
     """Write the command that an option means which stands alone, `--list`, or with its word, `--completion bash`."""
-    for _, _, name, value, _, count, _ in _unknown(line):
+    for _, _, name, value, _, count, _ in unknown_options(line):
         if line.start == 0 and count == len(line.words):
             instead = _ALONE.get(name, ())
             yield from ((one[0], value) for one in instead[:1] if value)
@@ -160,8 +171,8 @@ def commands_as_options(line: TypedLine) -> Iterator[Words]:
 
 def option_meant(line: TypedLine) -> str | None:
     """Name an option that another tool has by another name, with each word that it takes; None where there is none."""
-    for _, _, name, *_ in _unknown(line):
-        for instead in _OPTIONS.get(name, ()):
+    for _, _, name, *_ in unknown_options(line):
+        for instead in OPTIONS.get(name, ()):
             if line.kinds.get(instead) is OptionKind.CHOICE:
                 choices = choices_of(line.command, instead)
                 return f"write {', or '.join(f'{instead} {one}' for one in choices)}"
@@ -175,7 +186,7 @@ def choices_of(command: str, option: str) -> tuple[str, ...]:
 
 def misspelt_options(line: TypedLine) -> Iterator[Words]:
     """Write the option that a misspelt one means, and ask the command that has it."""
-    for place, typed, name, value, _, count, is_attached in _unknown(line):
+    for place, typed, name, value, _, count, is_attached in unknown_options(line):
         if name == "order" and value in ("2", "two"):
             rest = line.put(place, count)
             yield ("hessian", *rest[line.start :])
@@ -184,7 +195,7 @@ def misspelt_options(line: TypedLine) -> Iterator[Words]:
         if line.command not in all_commands():
             continue
         known = [flag for flag in line.kinds if flag.startswith("--")]
-        close = get_close_matches(typed, known, 1, 0.8) if name not in _OPTIONS else []
+        close = get_close_matches(typed, known, 1, 0.8) if name not in OPTIONS else []
         close += [flag for flag in known if len(name) > 2 and flag.startswith(typed)][:1]
         for flag in dict.fromkeys(close):
             yield line.put(place, 1, f"{flag}={value}" if is_attached else flag)
@@ -212,8 +223,6 @@ def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) 
         return  # a file that is there may be meant to be read
     elif instead in line.kinds and value:
         yield line.put(place, count, instead, value)
-    elif instead == "--points" and os.path.isfile(value):
-        yield ("map", *line.put(place, count, instead, value)[line.start :])
 
 
 def dashes(line: TypedLine) -> Iterator[Words]:
@@ -223,7 +232,7 @@ def dashes(line: TypedLine) -> Iterator[Words]:
         name, equals, value = word.lstrip(_DASHES).partition("=")
         if word[:1] not in _DASHES or not name:
             continue
-        if f"--{name}" in line.kinds or f"--{name}" in (f"--{one}" for one in _OPTIONS):
+        if f"--{name}" in line.kinds or f"--{name}" in (f"--{one}" for one in OPTIONS):
             yield line.put(place, 1, f"--{name}{equals}{value}")
         after = line.words[place + 1 : place + 2]
         if name in line.variables and after and place != line.others[0]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -28,7 +29,7 @@ _PARTS = re.compile(
 """The `x: 1` of `{x: 1, y: 2}` and the `x=1` of `x=1 y=2`."""
 
 
-class _TypedValue(NamedTuple):
+class TypedValue(NamedTuple):
     """A value of an option, as typed.
 
     Attributes:
@@ -48,7 +49,8 @@ class _TypedValue(NamedTuple):
     put: Callable[..., Words]
 
 
-def _typed_values(line: TypedLine) -> Iterator[_TypedValue]:
+def typed_values(line: TypedLine) -> Iterator[TypedValue]:
+    """Generate the values of the options of a line."""
     for place, option in line.values.items():
         attached = line.flags.get(place, "")
         typed = line.words[place].removeprefix(f"{attached}=") if attached else line.words[place]
@@ -57,13 +59,13 @@ def _typed_values(line: TypedLine) -> Iterator[_TypedValue]:
         def put(*values: str, option: str = option, first: int = place - back, count: int = 1 + back) -> Words:
             return line.put(first, count, *(word for value in values for word in (option, value)))
 
-        yield _TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
+        yield TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
 
 
 def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
-    for option, typed, _, _, _, put in _typed_values(line):
-        parts = _parts_of(typed)
+    for option, typed, _, _, _, put in typed_values(line):
+        parts = parts_of(typed)
         if option == "--u" and not {*line.variables} <= _given_one_number(line):
             continue
         if option not in ("--at", "--u") or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
@@ -78,31 +80,13 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
 
 def _given_one_number(line: TypedLine) -> set[str]:
     """Name the variables that have a number each: as many values of u are one for each of them."""
-    given = (typed.partition("=") for option, typed, *_ in _typed_values(line) if option == "--at")
-    return {name.strip() for name, _, value in given if NUMBER.fullmatch(value) and len(_parts_of(value)) == 1}
+    given = (typed.partition("=") for option, typed, *_ in typed_values(line) if option == "--at")
+    return {name.strip() for name, _, value in given if NUMBER.fullmatch(value) and len(parts_of(value)) == 1}
 
 
-def _parts_of(typed: str) -> list[str]:
+def parts_of(typed: str) -> list[str]:
+    """Part the numbers of a value at commas, semicolons and blanks."""
     return [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
-
-
-def points_in_words(line: TypedLine, error: GradcliError) -> tuple[list[str], Words] | None:
-    """Read several points of one variable, `--at 1 --at 2`, or `map "x^2" 1 2 3`; None where there are none.
-
-    Returns:
-        The points, and the words that map the function over what is piped.
-    """
-    said, places = error.text.message, list[int]()
-    points = [line.words[n] for n in line.others[1:]] if line.command == "map" else []
-    for option, typed, _, place, count, _ in _typed_values(line):
-        if option == "--at" and not LABELLED.match(typed) and ("two values" in said or "'--points'" in said):
-            places += range(place, place + count)
-            points += _parts_of(typed)
-    is_asked = "two values" in said or "'--points'" in said or "unexpected words" in said
-    if not is_asked or len(points) < 2 or not all(map(NUMBER.fullmatch, points)) or len(line.variables) != 1:
-        return None
-    rest = line.without(*places, *line.others[1:])[line.start :]
-    return points, ("map", *rest, "--points", "-")
 
 
 def is_alphabetical(line: TypedLine) -> bool:
@@ -112,17 +96,17 @@ def is_alphabetical(line: TypedLine) -> bool:
 
 def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give each variable a value of its own, and write the names of files with @."""
-    for option, typed, kind, place, count, put in _typed_values(line):
+    for option, typed, kind, place, count, put in typed_values(line):
         if kind in (*OF_VALUES, OptionKind.VECTOR) and os.path.isfile(typed.partition("=")[2] or typed):
             name, equals, path = typed.rpartition("=")
             yield put(f"{name}{equals}@{path}")
         if option == "--at":
             yield from _of_each_variable(typed, put)
-        is_of_columns = typed.endswith((".csv", ".tsv")) and "a value alone names no variable" in error.text.message
+            if "has no such variable" in error.text.message and (other := _in_greek(typed, line.text)):
+                yield put(other)
+        is_of_columns = "a value alone names no variable" in error.text.message and typed.endswith((".csv", ".tsv"))
         if option == "--at" and typed.startswith("@") and ("holds an object" in error.text.message or is_of_columns):
             yield put(*(f"{name}={typed}:{name}" for name in line.variables))
-            if is_of_columns:
-                yield ("map", *line.put(place, count, "--points", typed[1:])[line.start :])
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
         if kind in OF_VALUES and stated is not None and stated[1] in line.variables:
             yield put(f"{stated[1]}={stated[2]}")
@@ -133,6 +117,19 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if option in ("-o", "--output") and typed in formats():
             yield line.put(place, count, "--format", typed)
 
+
+def _in_greek(typed: str, text: str) -> str:
+    """Name a Greek letter as a text has it, in `sigma=2`; empty where the text has no such letter.
+
+    >>> _in_greek("sigma=2", "σ(x)"), _in_greek("sigma=2", r"\\sigma(x)"), _in_greek("x=2", "σ(x)")
+    ('σ=2', 'σ=2', '')
+    """
+    name, _, value = map(str.strip, typed.partition("="))
+    letter = next((one for one in _GREEK if unicodedata.name(one) == f"GREEK SMALL LETTER {name.upper()}"), "")
+    return f"{letter}={value}" if letter and (letter in text or f"\\{name}" in text) else ""
+
+
+_GREEK = tuple(map(chr, range(0x3B1, 0x3CA)))
 
 _BETWEEN = re.compile(
     rf"\s*(?P<low>[^<>≤≥]+?)\s*(?:<=?|≤)\s*(?P<name>{NAME.pattern})\s*(?:<=?|≤)\s*(?P<high>[^<>≤≥]+?)\s*"
@@ -162,7 +159,7 @@ def symbolic_directions(line: TypedLine) -> Iterator[Words]:
     """Leave out a vector that is a letter only, `--u x=u`, where no values are given: the formula has it."""
     if {"--at", "--points"} & {*line.flags.values(), *line.values.values()}:
         return
-    for option, typed, kind, place, count, _ in _typed_values(line):
+    for option, typed, kind, place, count, _ in typed_values(line):
         is_name = re.fullmatch(rf"(?:{NAME.pattern}\s*=\s*)?[a-zA-Z]", typed.strip()) is not None
         if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option != "--at" and is_name:
             yield line.put(place, count)
@@ -180,7 +177,7 @@ _STATEMENTS = {
 
 def statements_in_words(line: TypedLine) -> Iterator[Words]:
     """Write what `--prove decreasing` says of the derivative, and `--prove positive` of the value."""
-    for option, typed, _, _, _, put in _typed_values(line):
+    for option, typed, _, _, _, put in typed_values(line):
         if option != "--prove":
             continue
         y = "f" if "y" in line.variables else "y"
@@ -195,15 +192,35 @@ def statements_in_words(line: TypedLine) -> Iterator[Words]:
 
 def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give a value to another variable, and take a near word for one that an option does not take."""
-    for option, typed, kind, _, _, put in _typed_values(line):
-        if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
+    for option, typed, kind, _, _, put in typed_values(line):
+        is_unknown = "has no such variable" in error.text.message and not _in_greek(typed, line.text)
+        if option == "--at" and is_unknown and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
+        if kind is OptionKind.RANGES and _INFINITE.search(typed) is not None:
+            yield from map(put, _finite_ranges(typed, is_picture=line.command == "plot"))
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
-        if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
+        if option == "--v" and kind is OptionKind.VECTOR and (name := LABELLED.match(typed)) is not None:
+            is_alone = [*line.values.values()].count("--v") == 1  # y has one v, whichever variable is asked for
+            yield from [put(typed[name.end() :].strip())] if is_alone else []
+        elif kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
             yield from ((put(other) if other else line.named("jacobian")) for other in _other_vectors(typed))
+
+
+_INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", re.IGNORECASE)
+
+
+def _finite_ranges(typed: str, *, is_picture: bool) -> Iterator[str]:
+    """Write a range to infinity with numbers: nearly all of it, of which a picture shows nothing, and a part.
+
+    >>> [*_finite_ranges("x=1..inf", is_picture=False)], [*_finite_ranges("-oo..oo", is_picture=True)]
+    (['x=1..1e300', 'x=1..10'], ['-10..10'])
+    """
+    numbers = [abs(float(one)) for one in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", typed)]
+    for most in (["1e300"] * (not is_picture)) + [f"{10 * max([1.0, *numbers]):g}"]:
+        yield _INFINITE.sub(lambda found, most=most: found["sign"].strip("+") + most, typed)  # type: ignore[misc]
 
 
 _VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}
@@ -255,7 +272,7 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
 
 def choice_meant(line: TypedLine) -> str | None:
     """Name the words that may be meant by one that an option does not take, `--to python`; None without any."""
-    for option, typed, kind, *_ in _typed_values(line):
+    for option, typed, kind, *_ in typed_values(line):
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             meant = [one for one in _other_choices(typed, choices) if one in choices]
             return f"write {', or '.join(f'{option} {one}' for one in meant)}" if meant else None

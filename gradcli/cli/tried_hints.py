@@ -17,9 +17,9 @@ from gradcli import trial
 from gradcli.cli.commands import names_code
 from gradcli.cli.questions_in_words import is_of_sympy
 from gradcli.cli.respelled_options import option_meant
-from gradcli.cli.respelled_values import choice_meant, points_in_words
+from gradcli.cli.respelled_values import choice_meant
 from gradcli.cli.respelling import WITHOUT_V, respelled_lines
-from gradcli.cli.typed_line import Words, typed_line
+from gradcli.cli.typed_line import PipedWords, Words, typed_line
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, UsageError
 from gradcli.language.spelled_texts import is_form, is_script, page_for
@@ -65,9 +65,6 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     if error.exit_code != 2 or WITHOUT_V in error.text.message or not _may_be_respelled(typed, error):
         return None
     line = typed_line(typed)
-    if (piped := points_in_words(line, error)) is not None and error_of(piped[1], run) is None:
-        error.advise(f"write printf '%s\\n' {' '.join(piped[0])} | {command_line(piped[1])}")
-        return None
     found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
@@ -104,7 +101,8 @@ def command_line(words: Sequence[str]) -> str:
     >>> command_line(["grad", "x^2", "--at", "x=1"]), command_line(["$x"])
     ('gradcli grad "x^2" --at x=1', "gradcli '$x'")
     """
-    return " ".join(("gradcli", *map(_quoted, words)))
+    piped = f"printf '%s\\n' {' '.join(words.sent)} | " if isinstance(words, PipedWords) else ""
+    return piped + " ".join(("gradcli", *map(_quoted, words)))
 
 
 def _quoted(word: str) -> str:

@@ -239,9 +239,9 @@ class ParsedText:
         check: bool = True,
     ) -> FunctionWithValues:
         """Ask about the function at values; each kind of function answers in its own way."""
-        values = with_name(at, open_names(self._snippet))
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
+        values = with_name(at, open_names(self._snippet))
         has_rows = any(isinstance(one, str) and ";" in one and is_of_matrices(one) for one in values.values())
         how = {"device": device, "is_of_matrices": self._is_of_matrices or has_rows}
         found = FunctionWithValues(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]

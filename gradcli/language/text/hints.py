@@ -18,7 +18,9 @@ ALONE = "the right-hand side alone is the claim, such as 2*x"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 ITSELF = "gradcli differentiates: give the function itself, such as x**2"
 _BODY = "the names of its body are the variables"
-_NO_INTEGRAL = "gradcli differentiates and does not integrate"
+_NO_INTEGRAL = (
+    "gradcli differentiates and does not integrate; by its upper end, an integral has its integrand there as derivative"
+)
 _LATEX = "LaTeX is read in part: fractions, roots, powers and names; A \\ b, with blanks, is the solution of A x = b"
 
 _CHARACTERS: Mapping[str, str] = {
@@ -44,6 +46,7 @@ FACTS: Mapping[str, str] = {
         ("integrate Integral integral quad", _NO_INTEGRAL),
         ("limit series solve dsolve", "there are derivatives only"),
         (
+            "airyai airybi airyaiprime airybiprime AiryAi AiryBi airyAi airyBi Ai Bi airy_bi "
             "expint expi exp1 E1 Ei ei Li li Si Ci Chi Shi sici shichi fresnel fresnels fresnelc hyper "
             "hyp0f1 hyp1f1 hyp2f1 ellipk ellipe ellipj ellipkinc ellipeinc ellipke legendre legendreP "
             "assoc_legendre hermite hermiteH "
