@@ -335,6 +335,12 @@ TEXTS: tuple[Spelling, ...] = (
     _same(
         r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole
     ),
+    _same(
+        r"(?P<a>[^\W\d]\w*)\s*[·•⋅∙]\s*(?P<b>[^\W\d]\w*)\s*/\s*(?P<open>\()?\s*\|\s*(?P=a)\s*\|\s*[*·•⋅∙]?\s*\|\s*(?P=b)\s*\|"
+        r"\s*(?(open)\))",
+        r"sum(\g<a>*\g<b>)/(norm(\g<a>)*norm(\g<b>))",
+    ),
+    _near(r"\|\s*(\w+)\s*\|\s*\|\s*(\w+)\s*\|", r"(norm(\1)*norm(\2))", r"(abs(\1)*abs(\2))"),
     _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
     _same(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>(?:[^()]|\([^()]*\))*)\)"

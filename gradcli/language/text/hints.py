@@ -55,6 +55,7 @@ FACTS: Mapping[str, str] = {
             "gammainccinv betainc betaincinv erfi",
             "gradcli has no such function; gradcli functions lists those that there are",
         ),
+        ("apply", "an autograd.Function is code, and is checked by its name: gradcli check FILE.py::NAME --at VALUE"),
         ("argmax argmin", "a position has no derivative and is not read; amax(x) is the value"),
         (
             "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "
