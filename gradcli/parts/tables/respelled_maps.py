@@ -24,8 +24,8 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
 
 def _points(line: TypedLine, said: str) -> Iterator[Words]:
     """Pipe several points of one variable, `--at 1 --at 2`, or `map "x^2" 1 2 3`."""
-    is_lacking = said == "missing option '--points'"
-    if not (is_lacking or "--at gives the only variable two values" in said or said.startswith("unexpected word")):
+    is_map = line.command == "map" and said.startswith(("missing option '--points'", "unexpected word"))
+    if not (is_map or "--at gives the only variable two values" in said):
         return
     places, points = list[int](), [line.words[n] for n in line.others[1:]] if line.command == "map" else []
     for option, typed, _, place, count, _ in typed_values(line):
