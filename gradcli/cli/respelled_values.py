@@ -213,7 +213,7 @@ _INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", 
 
 def finite_ranges(line: TypedLine, *, is_picture: bool = False) -> Iterator[Words]:
     """Give each range to infinity numbers for ends: nearly all of it, of which a picture shows nothing, or a part."""
-    for one in _typed_values(line):
+    for one in typed_values(line):
         if one.kind is OptionKind.RANGES and _INFINITE.search(one.typed) is not None:
             yield from map(one.put, _finite_ranges(one.typed, is_picture=is_picture))
 
