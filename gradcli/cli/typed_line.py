@@ -29,7 +29,7 @@ class PipedWords(Words):
     sent: tuple[str, ...]
 
     @classmethod
-    def of(cls, words: Iterable[str], sent: Iterable[str]) -> PipedWords:
+    def with_lines(cls, words: Iterable[str], sent: Iterable[str]) -> PipedWords:
         """Pipe lines to a command line."""
         found = cls(words)
         found.sent = tuple(sent)

@@ -34,7 +34,7 @@ def _points(line: TypedLine, said: str) -> Iterator[Words]:
             points += parts_of(typed)
     if len(points) > 1 and all(map(NUMBER.fullmatch, points)) and len(line.variables) == 1:
         rest = line.without(*places, *line.others[1:])[line.start :]
-        yield PipedWords.of(("map", *rest, "--points", "-"), points)
+        yield PipedWords.with_lines(("map", *rest, "--points", "-"), points)
 
 
 def _tables(line: TypedLine, said: str) -> Iterator[Words]:
