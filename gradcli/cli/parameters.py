@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
-_NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
+_NAMED = re.compile(r"\s*([^\W\d][\w\u0302-\u0308\u20d7]*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
 _COMMAS = re.compile(r",(?![^\[\]]*\])")
 """Commas that are not inside brackets: one in `x[0,0],x[0,1]`."""

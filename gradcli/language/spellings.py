@@ -271,7 +271,7 @@ _CHOOSE = r"exp(lgamma(\1 + 1) - lgamma(\2 + 1) - lgamma(\1 - \2 + 1))"
 _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
 """An argument, with calls in it."""
 
-_RATE = r"(?:d[^\W\d]\w*/dt|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
+_RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
 _UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"

@@ -29,6 +29,7 @@ from gradcli.language.program.passes import shared
 from gradcli.language.program.shapes import infer, likely_matrix_products, remarks_on_shapes
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
+from gradcli.language.text.doubtful import that_hold
 from gradcli.language.text.signs import plain
 from gradcli.option_words import Words, method, option
 from gradcli.questions import naming
@@ -490,11 +491,10 @@ class FunctionWithValues:
             reread_at = self if program.needs_values else None
         arrays = {name: named.pop(name) for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-        alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []
-        remarks = cut_remarks(program) if program.joined else ()
-        of_text = (*told, *program.warnings, *remarks, *remarks_on_shapes(program, shapes, at.values()))
+        alone = [LAST_ALONE] * (is_last and self.snippet.starts_anew)
+        remarks = (*cut_remarks(program), *remarks_on_shapes(program, shapes, at.values()), *alone)
         called = self.recording.call.called if self.recording else ""
-        program = replace(program, warnings=tuple(dict.fromkeys((*of_text, *alone))), called=called)
+        program = replace(program, warnings=that_hold((*told, *program.warnings, *remarks), program.names), called=called)
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
         found = shared(program) if called else program, shapes, arrays, asked, dtype, named, snippet.frees_graph
         return BoundFunction(*found, self.recording, reread_at, self.check, twice, device)
