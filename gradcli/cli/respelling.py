@@ -31,6 +31,8 @@ from gradcli.cli.respelled_values import (
     statements_in_words,
     symbolic_directions,
     values_in_order,
+    values_of_others,
+    values_with_units,
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
@@ -343,6 +345,8 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)
     yield SpelledGroup(other_values(line, error))
+    yield from values_of_others(line)
+    yield SpelledGroup(values_with_units(line))
     yield from spelled_values(line, error)
     are_options = any(re.match(r"-[A-Za-z]", line.words[n]) for n in line.others[1:])
     yield SpelledGroup(_several_expressions(line), is_sure=not are_options)

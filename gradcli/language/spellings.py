@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gradcli.language.spelled_calls import binomial, factorial, functional, inside, integers, right_sides, root, summed
+from gradcli.language.units import in_si
 
 
 @dataclass(frozen=True)
@@ -274,8 +275,6 @@ _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
 _RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
-_UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
-
 TEXTS: tuple[Spelling, ...] = (
     _row(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
     _row(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
@@ -423,12 +422,12 @@ VALUES: tuple[Spelling, ...] = (
     _row(r"\b(?:x?range)\(", "arange("),
     _row(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
     _row(r"(?<=[\d.])[dD]([-+]?\d+)\b", r"e\1"),
-    _row(r"(?<=\d)[fFdDlL]\b", ""),
+    _row(r"(?<=\d)[fF]\b", ""),
     _guess(r"(?<=\d)\s*%", "/100"),
     _guess(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
     _row(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _row(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
-    _guess(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
+    _guess(r"^.*$", lambda found: in_si(found[0]) or found[0]),
     _guess(r"\bone\b(?!\()", "ones"),
     _row(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
     _row("[−–—‐‑]", "-"),

@@ -159,8 +159,14 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
     if context.known.is_value:
         message, before = f"a value cannot use the name '{name.text}'", context.source.position(span.start) - 1
         if before >= 0 and context.source.tokens[before].kind == "number":
-            message = f"a value is a number, without a unit such as '{name.text}'"
-            message = "complex numbers are not read" if name.text in ("i", "j", "I") else message
+            if name.text in ("i", "j", "I"):
+                hint = "numbers are real: hypot(a, b) is |a + b i|, and atan2(b, a) is its argument"
+                raise context.source.error("complex numbers are not read", span, hint=hint)
+            from gradcli.language.units import clause  # which a value without mistakes does not need
+
+            message = f"a value is a number, without a unit{clause(context.source.text, name.text)}"
+            hint = "gradcli has no units: give all numbers in one system, such as the SI"
+            raise context.source.error(message, span, hint=hint)
         raise context.source.error(message, span, hint=_without_names(context, name))
 
 

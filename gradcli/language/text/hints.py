@@ -31,6 +31,7 @@ _CHARACTERS: Mapping[str, str] = {
         ("∫", _NO_INTEGRAL),
         ("\\", _LATEX),
         ("$", "the shell puts a value for $NAME only between double quotes"),
+        ("°", "an angle of 30 degrees is 30*pi/180, and a temperature is a number, without a unit"),
         ("?", "a choice is a if c else b"),
         ("!", "there is no factorial, and lgamma(n + 1) is its logarithm; ~c is not"),
     )
