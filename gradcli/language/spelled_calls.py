@@ -82,3 +82,20 @@ def summed(found: re.Match[str]) -> str:
 def right_sides(found: re.Match[str]) -> str:
     """List the right-hand sides of a system of differential equations, `x' = v; v' = -x`."""
     return f"[{', '.join(one.partition('=')[2].strip() for one in re.split(r'[;,]', found[0]) if one.strip())}]"
+
+
+def from_by_to(found: re.Match[str]) -> str:
+    """Write a range as MATLAB and Julia have it, `0:0.5:2`, whose end belongs to it; as typed if that is one number."""
+    first, step, last = (float(one) for one in found.groups())
+    count = (last - first) / step if step else 0.0
+    if count < 1:
+        return found[0]
+    if abs(count - round(count)) < 1e-9 * count:
+        return f"linspace({found[1]}, {found[3]}, {round(count) + 1})"
+    return f"arange({found[1]}, {found[3]}, {found[2]})"
+
+
+def from_to_by(found: re.Match[str]) -> str:
+    """Write a range as Python has it, `0:10:2`, without its end; as typed if that is one number."""
+    first, last, step = (float(one) for one in found.groups())
+    return f"arange({found[1]}, {found[2]}, {found[3]})" if step and (last - first) / step > 1 else found[0]

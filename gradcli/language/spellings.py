@@ -13,7 +13,18 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gradcli.language.spelled_calls import binomial, factorial, functional, inside, integers, right_sides, root, summed
+from gradcli.language.spelled_calls import (
+    binomial,
+    factorial,
+    from_by_to,
+    from_to_by,
+    functional,
+    inside,
+    integers,
+    right_sides,
+    root,
+    summed,
+)
 from gradcli.language.units import in_si
 
 
@@ -401,6 +412,8 @@ TEXTS: tuple[Spelling, ...] = (
 )
 """Spellings of expressions and formulas."""
 
+_SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+
 VALUES: tuple[Spelling, ...] = (
     _row(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
     _guess(r"^\s*\[?(?P<rows>[^;\[\]]*[^;\[\]\s][\s,]+[^;\[\]]*(?:;[^;\[\]]+)+)\]?\s*$", _matrix),
@@ -417,7 +430,7 @@ VALUES: tuple[Spelling, ...] = (
     _row(r"(?i)\bfalse\b", "0"),
     _row(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
     _row(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
-    _row(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \3, \2)"),
+    _row(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", from_by_to, from_to_by),
     _guess(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
     _row(r"\b(?:x?range)\(", "arange("),
     _row(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
