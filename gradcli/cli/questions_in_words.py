@@ -112,6 +112,9 @@ _FIELDS = (
     "a divergence and a curl are sums of entries of the Jacobian",
     "a Laplacian is the sum of the diagonal of the Hessian",
 )
+_IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^2|²)?\s*)\[([^\[\],;]*)\](?=\s|$)")
+"""The brackets of `d/dx [x^2]`, which are parentheses."""
+
 _EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation."""
 
@@ -127,6 +130,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     ([['grad', 'x^2', '--wrt', 'x']], [['x^2', '--at', '3']], [])
     """
     named = [] if command == DERIVATIVE else [command]
+    text = _IN_BRACKETS.sub(r"\1(\3)", text)
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
         return

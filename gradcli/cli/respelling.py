@@ -217,13 +217,37 @@ def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]
             yield SpelledGroup([line.put(place, 1, f"{label}{one}") for one in group.spelled], group.is_sure)
 
 
+_BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|\\]+?)\s*\\right\s*\|")
+_DOT = re.compile(r"(?<=[^\W\d\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
+"""The length of a vector, `|r|`, and the dot product of two, as they are written on paper."""
+
+
+def _of_vectors(text: str) -> Iterator[str]:
+    """Write lengths and dot products of vectors, which are one number, for elements that would be many.
+
+    >>> [*_of_vectors("1/|r|")], [*_of_vectors("2·(w·x) + b")]
+    (['1/norm(r)'], ['2·(w @ x) + b'])
+    >>> [*_of_vectors("exp(-x²)·cos(x)")]
+    []
+    """
+    with_norms = _BARS.sub(lambda found: f"norm({found[1] or found[2]})", text)
+    for one in dict.fromkeys((with_norms, text)):
+        dots = [found.span() for found in _DOT.finditer(one)]
+        yield from [_DOT.sub(" @ ", one)] if dots else []
+        yield from (f"{one[:start]} @ {one[stop:]}" for start, stop in dots if len(dots) > 1)
+    yield from [with_norms] if with_norms != text else []
+
+
 def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
     said = error.text.message
     if "needs a y of one element" in said:
+        yield from (line.put(line.others[0], 1, one) for one in _of_vectors(line.text))
         if line.command in ("grad", DERIVATIVE):
             yield line.named("jacobian")
         yield line.put(line.others[0], 1, f"sum({line.text})")
+    if (primed := _TWICE_PRIMED.fullmatch(line.text)) is not None and "second derivative" in said:
+        yield ("hessian", *line.put(line.others[0], 1, primed[1] or primed[2])[line.start :])
     if "a plot is over one variable" in said:
         first, *others = line.variables
         yield (*line.words, "--in", f"{first}=-3..3", *(word for name in others for word in ("--at", f"{name}=1")))
@@ -252,8 +276,26 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield ("check", *rest, "--claim", equation[2])
 
 
+_TWICE_PRIMED = re.compile(r"\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)|([^\W\d]\w*))\s*''\s*")
+"""The second derivative of all of a text, `(x ln x)''`."""
+
 _DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "find-nan", "check-nan", "autograd"])
 """Options that ask `run` for what it does of itself."""
+
+
+_INTEGRAL = re.compile(
+    r"\s*(?:\w+\s*(?:\(\w+\))?\s*=\s*)?(?:\\?int|∫|integral)\s*_\s*\{?\s*[-+\d.]+(?:inf|∞)?\s*\}?\s*\^\s*\{?\s*"
+    r"(?P<bound>[^\W\d]\w*?)\s*\}?(?:\s+|(?<=\}))(?P<body>\S.*?)\s*(?:\\[,;:! ])?\s*d(?P<by>[^\W\d]\w*)\s*"
+)
+"""An integral up to a variable, `int_0^x exp(-t^2) dt`."""
+
+
+def _integrands(line: TypedLine) -> Iterator[Words]:
+    """Evaluate the integrand at the bound of an integral, which is its derivative by that bound."""
+    found = _INTEGRAL.fullmatch(line.text) if line.command in ("grad", DERIVATIVE) else None
+    if found is not None and not re.search(rf"(?<![\w.]){found['bound']}(?!\w)", found["body"]):
+        body = re.sub(rf"(?<![a-zA-Z_.]){found['by']}(?!\w)", found["bound"], found["body"])
+        yield ("eval", *line.put(line.others[0], 1, body)[line.start :])
 
 
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -326,6 +368,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(_commands(line))
     yield SpelledGroup(_questions_for_the_guide(line))
     yield SpelledGroup(_other_derivatives(line, error))
+    yield SpelledGroup(_integrands(line))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)

@@ -25,6 +25,7 @@ from gradcli.language.spelled_calls import (
     root,
     summed,
 )
+from gradcli.language.spelled_operators import CASES, DIVERGENCE, MODULUS, alternatives, cases, modulus
 from gradcli.language.units import in_si
 
 
@@ -287,6 +288,10 @@ _RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
 TEXTS: tuple[Spelling, ...] = (
+    _row(rf"^\s*{CASES}\s*$", cases),
+    _row(r"^[^,;]+?\s(?:if|for|when)\s[^,;]+[,;].+$", alternatives),
+    _guess(MODULUS, modulus),
+    _guess(DIVERGENCE, r"sum(\g<p>*log(\g<p>/\g<q>))"),
     _row(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
     _row(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
     _row(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),

@@ -271,6 +271,10 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
         LanguageError: There is such a name.
     """
     known = {*program.names, *program.assigned, *given}
+    if program.source == "EXPR":
+        from gradcli.language.lower.no_variables import require_none
+
+        require_none(program.text, names, given)
     for name in names:
         if "." in name:
             shape = f"{option('shape', f'{name}=SIZES')} for a formula"

@@ -15,10 +15,12 @@ VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
 """Options whose text is a value, which names nothing."""
 
 ALONE = "the right-hand side alone is the claim, such as 2*x"
+COMPLEX = "numbers are real: hypot(a, b) is the modulus of a + b*i, atan2(b, a) its argument"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 ITSELF = "gradcli differentiates: give the function itself, such as x**2"
 _BODY = "the names of its body are the variables"
-_NO_INTEGRAL = "gradcli differentiates and does not integrate"
+NO_INTEGRAL = "gradcli differentiates and does not integrate; the derivative by a bound is the integrand there"
+NO_EXPECTATION = "an expectation is not read; mean(f(z)) at a vector of samples z is an estimate of it"
 _LATEX = "LaTeX is read in part: fractions, roots, powers and names; A \\ b, with blanks, is the solution of A x = b"
 
 _CHARACTERS: Mapping[str, str] = {
@@ -28,7 +30,7 @@ _CHARACTERS: Mapping[str, str] = {
         ("∂∇∆′", ITSELF),
         ("\"'", _STRING),
         ("→↦", _BODY),
-        ("∫", _NO_INTEGRAL),
+        ("∫", NO_INTEGRAL),
         ("\\", _LATEX),
         ("$", "the shell puts a value for $NAME only between double quotes"),
         ("°", "an angle of 30 degrees is 30*pi/180, and a temperature is a number, without a unit"),
@@ -42,8 +44,10 @@ FACTS: Mapping[str, str] = {
     name: hint
     for names, hint in (
         ("diff derivative Derivative differentiate gradient grad", ITSELF),
-        ("integrate Integral integral quad", _NO_INTEGRAL),
+        ("integrate Integral integral quad", NO_INTEGRAL),
         ("limit series solve dsolve", "there are derivatives only"),
+        ("dx dy dt", "a derivative is asked of the whole text, as in d/dx (x**2)"),
+        ("re im Re Im conj conjugate arg", COMPLEX),
         (
             "expint expi exp1 E1 Ei ei Li li Si Ci Chi Shi sici shichi fresnel fresnels fresnelc hyper "
             "hyp0f1 hyp1f1 hyp2f1 ellipk ellipe ellipj ellipkinc ellipeinc ellipke legendre legendreP "
@@ -82,6 +86,8 @@ def of_character(text: str, position: int) -> str | None:
     """
     if text[position] == "\\" and text[position + 1 :].lstrip(" \r").startswith("\n"):
         return "put parentheses around the whole expression"
+    if text[position] == "{" and re.search(r"(?<!\w)(?:E|𝔼)_?\s*$", text[:position]):
+        return NO_EXPECTATION
     return _CHARACTERS.get(text[position])
 
 

@@ -218,5 +218,4 @@ def _require_real(tokens: list[Token], name: Span, text: str, source: str) -> No
     number = tokens[-1] if tokens else None
     if number is not None and number.kind == "number" and number.span.stop == name.start:
         place = Place(text, number.span.to(name), source)
-        hint = f"write {number.text}*{text[name.start : name.stop]} for a product"
-        raise LanguageError("complex numbers are not read", place=place, hint=hint)
+        raise LanguageError("complex numbers are not read", place=place, hint=hints.COMPLEX)
