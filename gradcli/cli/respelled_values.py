@@ -92,6 +92,8 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{name}{equals}@{path}")
         if option == "--at":
             yield from _of_each_variable(typed, put)
+        if kind is OptionKind.VARIABLES and {*(names := re.findall(r"\w+", typed))} - {"and"} <= {*line.variables}:
+            yield put(",".join(name for name in names if name != "and"))
         if option == "--at" and "holds an object" in error.text.message and typed.startswith("@"):
             yield put(*(f"{name}={typed}:{name}" for name in line.variables))
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)

@@ -218,7 +218,7 @@ def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]
 
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|\\]+?)\s*\\right\s*\|")
-_DOT = re.compile(r"(?<=[^\W\d\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
+_DOT = re.compile(r"(?<=[^\W\d]|[\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
 """The length of a vector, `|r|`, and the dot product of two, as they are written on paper."""
 
 

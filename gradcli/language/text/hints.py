@@ -69,6 +69,30 @@ FACTS: Mapping[str, str] = {
 """Facts on functions of other notations, by their names."""
 
 
+def of_unknown(name: str) -> str:
+    """Say what there is in place of a function that is not known, which may be a special function of an order.
+
+    >>> of_unknown("J_0"), of_unknown("f")
+    ('gradcli has no Bessel functions and no orthogonal polynomials; a polynomial is written out', 'gradcli functions lists them')
+    """
+    is_of_order = re.fullmatch(r"[JYIKPHLTU]_?(?:\d|[nlm])", name) is not None
+    special = "gradcli has no Bessel functions and no orthogonal polynomials; a polynomial is written out"
+    return FACTS.get(name) or (special if is_of_order else "gradcli functions lists them")
+
+
+WHERE: Mapping[str, str] = {
+    name: f", which is {said}"
+    for names, said in (
+        ("gamma Gamma Γ", "exp(lgamma(x)) where x > 0; elsewhere that is its absolute value"),
+        ("factorial", "exp(lgamma(x + 1)) where x > -1; elsewhere that is its absolute value"),
+        ("beta Beta", "made of lgamma where its arguments are > 0; elsewhere that is its absolute value"),
+        ("nchoosek binom comb binomial", "made of lgamma where n >= k >= 0; elsewhere that is its absolute value"),
+    )
+    for name in names.split()
+}
+"""Where the spelling of a function that is not known holds, as the end of a message."""
+
+
 def of_equals(source: str) -> str:
     """Say what an equals sign is for."""
     if source.startswith("--claim"):
@@ -89,6 +113,16 @@ def of_character(text: str, position: int) -> str | None:
     if text[position] == "{" and re.search(r"(?<!\w)(?:E|𝔼)_?\s*$", text[:position]):
         return NO_EXPECTATION
     return _CHARACTERS.get(text[position])
+
+
+def of_unexpected(text: str, position: int) -> str:
+    """Say in a message what a character that is not in the language is, after an operand; empty of most.
+
+    >>> of_unexpected("x! + 1", 1), of_unexpected("!x", 0)
+    (': x! is exp(lgamma(x + 1)) where x > -1, and elsewhere that is its absolute value', '')
+    """
+    is_factorial = text[position] == "!" and re.search(r"[\w)\]]\s*$", text[:position]) is not None
+    return f": x! is {WHERE['factorial'].removeprefix(', which is ').replace(';', ', and')}" if is_factorial else ""
 
 
 def of_keyword(word: str, after: str) -> str:
