@@ -157,17 +157,17 @@ if not TYPE_CHECKING:  # which knows what is there
 
 def _meant(name: str) -> str:
     """Return the function that another name means, as the shell takes it: `backward` is vjp."""
-    from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES
+    from gradcli.cli.default_command import DERIVATIVE, other_names
 
-    return OTHER_NAMES.get(name, "").replace(DERIVATIVE, "grad")
+    return other_names().get(name, "").replace(DERIVATIVE, "grad")
 
 
 def _nearest(name: str) -> str:
     """Return the function that asks nearly the same as a command of another tool; empty where none does."""
-    from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS
+    from gradcli.cli.default_command import DERIVATIVE, other_commands
     from gradcli.registry import package_functions
 
-    near = "grad" if name in (DERIVATIVE, "value_and_grad") else OTHER_COMMANDS.get(name, ("",))[0]
+    near = "grad" if name in (DERIVATIVE, "value_and_grad") else other_commands().get(name, ("",))[0]
     return near if near in package_functions() else ""
 
 

@@ -345,6 +345,7 @@ def complaint(words: list[str]) -> str:
         return f"exit {code}: {err.getvalue()}"
     if code == 2:
         said = re.sub(r"\x1b\[[\d;]*m", "", err.getvalue())
+        said = re.sub(r"\Anote: read as .*\n", "", said)
         is_clear = said.startswith(("error: ", '{"schema"')) and not out.getvalue()
         return "" if is_clear and len(err.getvalue()) < 3_000 else f"unclear: {out.getvalue()}{err.getvalue()}"
     if leaked := LEAKS.findall(out.getvalue() + err.getvalue()):

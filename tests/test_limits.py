@@ -68,7 +68,7 @@ LIMITS = {
     "elements of a line in a search for kinks": "crosscheck.point.MOST_ELEMENTS",
     "findings that are listed": "crosscheck.summary.MAX_FINDINGS",
     "entries of which all opinions are listed": "crosscheck.formulas.MAX_OPINIONS",
-    "random points of a `check`": "parts.claims.check.MAX_POINTS",
+    "random points of a `check`": "parts.claims.checked_points.MAX_POINTS",
     "entries at all random points together": "parts.claims.checked_points.MAX_POINT_ENTRIES",
     "passes of a script that are judged": "parts.running.scripts.MOST_PASSES",
     "calls of torch in one recording": "recording.recorder.MOST_CALLS",

@@ -1,5 +1,6 @@
 """Parts plug in and out: the core works without any of them, and other packages add their own."""
 
+import ast
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import pytest
 
 import gradcli
 from gradcli.parts import FIRST, PARTS, all_parts
-from tests import of_parts
+from tests import of_parts, sources
 from tests.conftest import Run, process
 
 ROOT = Path(__file__).parent.parent
@@ -101,6 +102,25 @@ def test_a_test_of_the_core_needs_the_parts_alone_that_it_names(tmp_path: Path) 
         tests.setdefault(frozenset([name]), []).extend(own)
     failed = {parts: said for parts, own in tests.items() if own and (said := _tested(copied(*parts), "-n", "2", *own))}
     assert failed == {}, "\n".join(failed.values())
+
+
+RESPELLING = ("default_command", "typed_line", "respelling", "respelled_options", "respelled_values", "spelled_hints")
+"""Modules of the core that find what a wrong command line means."""
+
+
+@pytest.mark.parametrize("name", RESPELLING)
+def test_what_a_wrong_line_means_names_no_command_of_a_part(name: str) -> None:
+    """A part says by its `Command` what may be meant as it, and takes that with it."""
+    names = "|".join(command for part in all_parts() for command in part.COMMANDS)
+    tree = sources.tree(Path(gradcli.__file__).parent / "cli" / f"{name}.py")
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    docstrings = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)}
+    assert [
+        one for one in texts if one not in docstrings and re.search(rf"^({names})$|\bgradcli ({names})\b", one)
+    ] == []
+
+
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def test_every_part_is_listed() -> None:

@@ -185,13 +185,13 @@ def _report(error: GradcliError, arguments: list[str], read_as: str) -> int:
     meant = None if read_as else advise(error, arguments, answer_words)
     if meant is not None:
         return run([*meant], f"read as {command_line(meant)}")
-    if read_as:
-        remark(f"note: {read_as}\n", typed_color(arguments))
     if wants_json(arguments):
         from gradcli.report.render.json import render_error
 
-        remark(render_error(error))
+        remark(render_error(error))  # and no other line, as it is parsed
     else:
+        if read_as:
+            remark(f"note: {read_as}\n", typed_color(arguments))
         complain(error, typed_color(arguments))
     return error.exit_code
 

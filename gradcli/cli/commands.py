@@ -75,16 +75,15 @@ def built(command: Command, no_files: type[Files] | None = None) -> OnceCommand:
             environment.
     """
     function = command.loaded()
-    is_on_function = bool(command.method or command.answer)
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(
         command.name,
-        cls=ExpressionCommand if is_on_function else OnceCommand,
+        cls=ExpressionCommand if command.is_on_function else OnceCommand,
         help=inspect.getdoc(function),
         epilog=EXIT_CODES,
         hidden=not command.section,
         add_help_option=no_files is None,
-    )(_asking(command, function, no_files) if is_on_function else function)
+    )(_asking(command, function, no_files) if command.is_on_function else function)
     found = typer.main.get_command(app)
     helps = {option.name: option.help for option in shell_options(command)}
     for parameter in found.params:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import sys
 import threading
 import time
@@ -50,6 +51,14 @@ def require_stdout() -> None:
     """
     if sys.stdout is None:
         raise OutputError("the output could not be written: stdout is closed")
+
+
+def is_sent() -> bool:
+    """Tell whether standard input is a file or a pipe."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+        return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
+    return False
 
 
 def send(pieces: Iterable[str]) -> None:

@@ -5,55 +5,62 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Container, Mapping, Sequence
+from functools import lru_cache
 
 from gradcli.errors import UsageError
+from gradcli.registry import all_commands
 
 DERIVATIVE = "derivative"
 """Command for an expression that stands alone."""
 
-OTHER_NAMES: Mapping[str, str] = {
-    name: command
-    for command, names in {
-        DERIVATIVE: "d diff differentiate",
-        "grad": "gradient",
-        "jacobian": "jac jacrev jacfwd",
-        "hessian": "hess",
-        "vjp": "backward pullback",
-        "jvp": "pushforward",
-        "eval": "evaluate value",
-        "check": "prove verify gradcheck check_grads",
-        "improve": "rewrite stabilize",
-        "explain": "steps",
-        "plot": "draw",
-        "code": "script",
-        "guide": "man",
-    }.items()
-    for name in names.split()
+_OTHER_NAMES: Mapping[str, str] = {
+    DERIVATIVE: "d diff differentiate",
+    "grad": "gradient",
+    "jacobian": "jac jacrev jacfwd",
+    "hessian": "hess",
+    "vjp": "backward pullback",
+    "jvp": "pushforward",
+    "eval": "evaluate value",
+    "guide": "man",
 }
-"""Names that other tools, and textbooks, have for a command, with the command."""
+"""Of commands of the core; those of parts name theirs, as `Command` has them."""
 
-OTHER_COMMANDS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(words.split())
-    for words, names in {
-        "--format latex": "latex tex",
-        "hessian": "second-derivative second second_derivative gradgradcheck",
-        "grad": "partial nabla slope",
-        "check": "compare test validate",
-        "functions": "list funcs ops operations search",
-        "guide tour": "tutorial examples docs start",
-        "guide language": "syntax",
-        "run": "debug nan why exec python",
-    }.items()
-    for name in names.split()
+_OTHER_COMMANDS: Mapping[str, str] = {
+    "--format latex": "latex tex",
+    "hessian": "second-derivative second second_derivative gradgradcheck",
+    "grad": "partial nabla slope",
+    "functions": "list funcs ops operations search",
+    "guide tour": "tutorial examples docs start",
+    "guide language": "syntax",
 }
-"""Commands that gradcli lacks, with the nearest ones and the options that they need."""
+"""The nearest commands of the core, with those of other tools."""
+
+
+@lru_cache(maxsize=1)
+def other_names() -> Mapping[str, str]:
+    """Return the names that other tools, and textbooks, have for commands, with the command."""
+    own = {name: command for command, names in _OTHER_NAMES.items() for name in names.split()}
+    return own | {name: one.name for one in all_commands().values() for name in one.other_names}
+
+
+@lru_cache(maxsize=1)
+def other_commands() -> Mapping[str, tuple[str, ...]]:
+    """Return commands that gradcli lacks, with the nearest ones and the options that they need."""
+    own = {name: tuple(words.split()) for words, names in _OTHER_COMMANDS.items() for name in names.split()}
+    return own | {name: (one.name,) for one in all_commands().values() for name in one.near}
+
 
 _ELSEWHERE: Mapping[str, str] = {
     "integrate": "gradcli differentiates and does not integrate",
     "solve": "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function",
-    "simplify": "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
 }
-"""Commands that gradcli lacks, with a hint at the nearest one."""
+
+
+@lru_cache(maxsize=1)
+def _elsewhere() -> Mapping[str, str]:
+    """Return commands that gradcli lacks, with a hint at the nearest one."""
+    return {**_ELSEWHERE, **dict(pair for one in all_commands().values() for pair in one.elsewhere)}
+
 
 _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-output", "--cotangent")
 """Options, here and in other tools, that only the gradient of a function of several outputs has."""
@@ -96,16 +103,17 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
     if first in ("version", "-V"):
         return ["--version", *rest]
     if first == "help" or (first in _HELP and rest[:1] and rest[0] in commands):
-        return [*(OTHER_NAMES.get(word, word) for word in rest[:1]), "--help"]
-    if first == "--run":
-        return ["run", *rest]
-    if first in OTHER_NAMES:
-        return [OTHER_NAMES[first], *rest]
-    if first in _ELSEWHERE:
-        raise UsageError(f"no such command '{first}'", hint=_ELSEWHERE[first])
+        return [*(other_names().get(word, word) for word in rest[:1]), "--help"]
+    named = all_commands().get(first.removeprefix("--"))
+    if named is not None and not named.is_on_function:  # --run FILE, as other tools have it
+        return [named.name, *rest]
+    if first in other_names():
+        return [other_names()[first], *rest]
+    if (hint := _elsewhere().get(first)) is not None:
+        raise UsageError(f"no such command '{first}'", hint=hint)
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
-    is_alone = not rest and first.isidentifier() and first not in OTHER_COMMANDS
+    is_alone = not rest and first.isidentifier() and first not in other_commands()
     if is_alone and _is_command(arguments) and first not in ("help",):
         raise UsageError(
             f"'{first}' is no command, and an expression of one word needs a value",

@@ -16,7 +16,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from gradcli import trial
-from gradcli.cli.default_command import DERIVATIVE, OTHER_NAMES, expanded
+from gradcli.cli.default_command import DERIVATIVE, expanded, other_names
 from gradcli.cli.output import is_typed
 from gradcli.cli.questions_in_words import require_none
 from gradcli.cli.signatures import every_option
@@ -193,7 +193,7 @@ class OnceCommand(TyperCommand):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; in a trial only if it is a question, or writes a page."""
-        if not (isinstance(self, ExpressionCommand) or self.name in _PAGES):
+        if not (isinstance(self, ExpressionCommand) or self.name in PAGES):
             trial.end()
         return super().invoke(ctx)
 
@@ -204,7 +204,7 @@ _TWINS = {
 }
 """For an option that is confused with another: the other option, and the difference."""
 
-_PAGES = ("functions", "guide")
+PAGES = ("functions", "guide")
 """Commands that read their words and write a page."""
 
 
@@ -219,7 +219,7 @@ class ExpressionCommand(OnceCommand):
         """Refuse a question in words, the name of a command as expression, and words next to the one expression."""
         require_none(" ".join(arguments), self.name or "")
         word, is_valued = " ".join(arguments), any(one.startswith(("--at", "--shape", "--in", "--po")) for one in typed)
-        if len(word) > 1 and word in (*OTHER_NAMES, *questions()) and not is_valued:
+        if len(word) > 1 and word in (*other_names(), *questions()) and not is_valued:
             raise UsageError(
                 f"{word} is a command, and no expression", hint=f'an expression follows: gradcli {self.name} "x**2"'
             )

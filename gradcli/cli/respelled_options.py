@@ -12,15 +12,18 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.typed_line import TypedLine, Words, kinds_of
 from gradcli.registry import all_commands, formats, suffixes
 
-_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    name: tuple(instead.split("|"))
-    for instead, names in {
-        "--v|--u": "gradient gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
+
+def _by_name(options: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    return {name: tuple(instead.split("|")) for instead, names in options.items() for name in names.split()}
+
+
+_SAME_OPTIONS = _by_name(
+    {
+        "--v|--u": "gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
         "--u|--v": "tangent tangents direction dx",
         "--digits": "precision significant decimals",
         "--at": "point points value values x0 input inputs args where",
         "--in": "xlim range domain interval",
-        "--wrt|!": "requires-grad argnums",
         "--wrt": "var variable variables by",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
@@ -29,25 +32,30 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
         "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
-        "--points": "csv file data table",
+        "--points": "csv file",
         "--claim|EXPR": "formula",
-        "--claim": "derivative answer expected",
         "--rtol": "tol tolerance",
         "--to": "lang language target",
         "--shape": "sizes shapes",
-        "EXPR": "f fn fun func function expr expression equation search",
-        "!": "retain-graph create-graph pretty raw list eps nondet-tol fast-mode delimiter sep separator jobs n-jobs "
-        "threads parallel",
-    }.items()
-    for name in names.split()
-}
+        "EXPR": "f fn fun func function expr expression equation",
+        "!": "retain-graph create-graph pretty eps nondet-tol fast-mode jobs n-jobs threads parallel",
+    }
+)
 """Names that other tools have for options, with the options; `EXPR` is the expression, and `!` nothing."""
 
-_DOUBTFUL = frozenset(
-    "gradient requires-grad argnums raw list delimiter sep separator derivative answer expected search data "
-    "table".split()
+_NEAR_OPTIONS = _by_name(
+    {
+        "--v|--u": "gradient",
+        "--wrt|!": "requires-grad argnums",
+        "--points": "data table",
+        "--claim": "derivative answer expected",
+        "EXPR": "search",
+        "!": "raw list delimiter sep separator",
+    }
 )
-"""Names of these that other tools have for something near only, or, as `gradient`, for one of several things."""
+"""Names that other tools have for something near only, or, as `gradient`, for one of several things."""
+
+_OPTIONS = {**_SAME_OPTIONS, **_NEAR_OPTIONS}
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 
@@ -86,7 +94,7 @@ def _unknown(line: TypedLine) -> Iterator[_Unknown]:
 def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]:
     """Write the option that other tools have by another name; of those that mean the same, or of the others."""
     for place, typed, name, value, has_value, count, _ in _unknown(line):
-        if (name in _DOUBTFUL) == is_sure:
+        if (name in _NEAR_OPTIONS) == is_sure:
             continue
         variable = next((one for one in (name, typed[2:]) if one in line.variables), "")
         if variable and has_value:

@@ -6,17 +6,17 @@ A row turns the words of a command line into others.  It knows nothing of whethe
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import stat
-import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
+from pkgutil import resolve_name
 
-from gradcli.cli.default_command import DERIVATIVE, OTHER_COMMANDS, OTHER_NAMES
+from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
+from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_field, is_of_sympy
+from gradcli.cli.questions_in_words import asked, is_field
+from gradcli.cli.respelled_mathematics import on_paper
 from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
 from gradcli.cli.respelled_values import (
     LABELLED,
@@ -67,30 +67,33 @@ def _commands(line: TypedLine) -> Iterator[Words]:
     if not line.words or line.words[0] in all_commands() or line.words[0].startswith("-"):
         return
     first, *rest = line.words
-    if (instead := OTHER_COMMANDS.get(first)) is not None:
+    if (instead := other_commands().get(first)) is not None:
         if instead[0].startswith("--"):
             yield (*rest, *instead)
-        elif instead[0] != "run" or os.path.splitext(" ".join(rest[:1]))[1] in (".py", ".ipynb"):
+        elif not all_commands()[instead[0]].respelled:  # else it knows better what may be meant as it
             yield (*instead, *rest)
-        else:
-            yield ("check", *rest[-3:])
         return
     names = [name for name, command in all_commands().items() if command.section]
     small = first.lower()
-    if small in (*names, *OTHER_NAMES):
+    if small in (*names, *other_names()):
         return
-    close = get_close_matches(small, [*names, *OTHER_NAMES], 2, 0.65)
-    close = list({OTHER_NAMES.get(name, name): name for name in reversed(close)}.values())[::-1]
-    yield from ((name, *rest) for name in close if rest or name in ("guide", "functions", "config", "run"))
+    close = get_close_matches(small, [*names, *other_names()], 2, 0.65)
+    close = list({other_names().get(name, name): name for name in reversed(close)}.values())[::-1]
+    yield from ((name, *rest) for name in close if rest or _stands_alone(name))
+
+
+def _stands_alone(command: str) -> bool:
+    """Tell whether a command needs no expression."""
+    return command in all_commands() and not all_commands()[command].is_on_function
 
 
 def _commands_in_other_letters(line: TypedLine) -> Iterator[Words]:
     """Write a command in small letters, `GRAD x^2`, and without parentheses, `grad(x^2)`."""
     first, *rest = line.words or ("",)
-    if first and first not in all_commands() and first.lower() in (*all_commands(), *OTHER_NAMES):
-        name = OTHER_NAMES.get(first.lower(), first.lower())
-        yield from [(name, *rest)] if rest or name in ("guide", "functions", "config", "run") else []
-    called = re.fullmatch(rf"({'|'.join((*questions(), *OTHER_NAMES))})\((.+)\)", " ".join(line.words), re.DOTALL)
+    if first and first not in all_commands() and first.lower() in (*all_commands(), *other_names()):
+        name = other_names().get(first.lower(), first.lower())
+        yield from [(name, *rest)] if rest or _stands_alone(name) else []
+    called = re.fullmatch(rf"({'|'.join((*questions(), *other_names()))})\((.+)\)", " ".join(line.words), re.DOTALL)
     if called is not None:
         yield called[1], called[2]
 
@@ -147,7 +150,7 @@ def _is_parted(before: str, after: str) -> bool:
 
 def _words_after(line: TypedLine) -> Iterator[Words]:
     """Write options before words after the expression: a point, ranges, variables, a claim, files."""
-    if len(line.others) < 2 or line.command == "run":  # whose words are those of a script
+    if len(line.others) < 2 or _stands_alone(line.command):
         return
     first, *others = line.others
     words = [line.words[n] for n in others]
@@ -157,7 +160,7 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
     if points and all(map(_ASSIGNED.fullmatch, points)):
         yield (*rest, *(word for one in points for word in ("--at", re.sub(r"\s*(:=|->|==|:)\s*", "=", one, count=1))))
     if points and all(map(NUMBER.fullmatch, points)) and "--at" not in line.flags.values():
-        if "--in" in line.kinds and len(points) == 2 and line.command == "plot":
+        if "--in" in line.kinds and len(points) == 2 and "--v" not in line.kinds:
             yield (*rest, "--in", "..".join(points))
         if "--v" in line.kinds and len(points) == 2:
             yield (*rest, "--at", points[0], "--v", points[1])
@@ -167,7 +170,7 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
     if {*",".join(words).split(",")} <= {*line.variables}:
         yield (*rest, "--wrt", ",".join(words))
     claims = [word for word in words if word not in ("=", "==", "is")]
-    if len(claims) == 1 and line.command == "check" and not claims[0].startswith("-"):
+    if len(claims) == 1 and "--claim" in line.kinds and not claims[0].startswith("-"):
         yield (*rest, "--claim", claims[0])
     for n, word in zip(others, words, strict=True):
         if word == "-" or os.path.isfile(word):
@@ -182,29 +185,15 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
         )
 
 
-def _from_standard_input(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Read what is sent, `gradcli map "a*x" < data.csv`, where a command lacks its table or its script."""
-    if error.text.message == "missing option '--points'" and is_sent():
-        yield (*line.words, "--points", "-")
-    if line.command == "run" and not line.others and not line.unknown and "-c" not in line.words and is_sent():
-        yield (*line.words, "-")
-
-
-def is_sent() -> bool:
-    """Tell whether standard input is a file or a pipe."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-        return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
-    return False
-
-
 def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Write E for e, where e alone lacks a value, or is one variable too many for a plot."""
-    said = error.text.message
-    is_missing = said == "no value for the variable 'e'" or (said.startswith("a plot is over") and " e, " in said)
-    if is_missing and line.others:
-        text = re.sub(r"(?<![\w.])e(?![\w.(])", "E", line.text)
-        yield line.put(line.others[0], 1, text)
+    """Write E for e, where e alone lacks a value."""
+    if error.text.message == "no value for the variable 'e'" and line.others:
+        yield with_euler(line)
+
+
+def with_euler(line: TypedLine) -> Words:
+    """Write E for e in the expression of a line."""
+    return line.put(line.others[0], 1, re.sub(r"(?<![\w.])e(?![\w.(])", "E", line.text))
 
 
 def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
@@ -217,47 +206,21 @@ def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]
             yield SpelledGroup([line.put(place, 1, f"{label}{one}") for one in group.spelled], group.is_sure)
 
 
-_BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|\\]+?)\s*\\right\s*\|")
-_DOT = re.compile(r"(?<=[^\W\d]|[\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
-"""The length of a vector, `|r|`, and the dot product of two, as they are written on paper."""
-
-
-def _of_vectors(text: str) -> Iterator[str]:
-    """Write lengths and dot products of vectors, which are one number, for elements that would be many.
-
-    >>> [*_of_vectors("1/|r|")], [*_of_vectors("2·(w·x) + b")]
-    (['1/norm(r)'], ['2·(w @ x) + b'])
-    >>> [*_of_vectors("exp(-x²)·cos(x)")]
-    []
-    """
-    with_norms = _BARS.sub(lambda found: f"norm({found[1] or found[2]})", text)
-    for one in dict.fromkeys((with_norms, text)):
-        dots = [found.span() for found in _DOT.finditer(one)]
-        yield from [_DOT.sub(" @ ", one)] if dots else []
-        yield from (f"{one[:start]} @ {one[stop:]}" for start, stop in dots if len(dots) > 1)
-    yield from [with_norms] if with_norms != text else []
+def _files(line: TypedLine) -> Iterator[Words]:
+    """Read the text of a file, which is no code."""
+    path = line.text.removeprefix("@")
+    is_text = os.path.isfile(path) and not path.endswith((".py", ".pyw", ".ipynb"))
+    if line.others and is_text and not _stands_alone(line.command):
+        yield line.put(line.others[0], 1, f"@{path}")
 
 
 def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
     said = error.text.message
     if "needs a y of one element" in said:
-        yield from (line.put(line.others[0], 1, one) for one in _of_vectors(line.text))
         if line.command in ("grad", DERIVATIVE):
             yield line.named("jacobian")
         yield line.put(line.others[0], 1, f"sum({line.text})")
-    if (primed := _TWICE_PRIMED.fullmatch(line.text)) is not None and "second derivative" in said:
-        yield ("hessian", *line.put(line.others[0], 1, primed[1] or primed[2])[line.start :])
-    if "a plot is over one variable" in said:
-        first, *others = line.variables
-        yield (*line.words, "--in", f"{first}=-3..3", *(word for name in others for word in ("--at", f"{name}=1")))
-    if line.command == "run" and line.unknown and line.others:
-        place, script = line.unknown[0], line.others[0]
-        if place > script:
-            yield (*line.words[:place], "--", *line.words[place:])
-        elif line.words[place].lstrip("-").replace("_", "-") not in _DEBUGGING:
-            yield (*line.put(place, 1), "--", line.words[place])
-        yield line.put(place, 1)
     if "a loss has one element" in said:
         for place in (n for n, option in line.values.items() if option == "--loss" and n not in line.flags):
             yield from (line.put(place, 1, f"{name}({line.words[place]})") for name in ("sum", "mean"))
@@ -268,34 +231,6 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if own in line.words and own not in line.kinds and other in line.kinds:
             yield line.put(line.words.index(own), 1, other)
             yield line.named(command)
-    if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
-        equation = re.fullmatch(r"\s*([^;=]+?)\s*={1,2}(?!=)\s*([^;]+?)\s*", line.text)
-        is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
-        if equation is not None and is_whole and not (equation[1].rstrip("'").isidentifier() or " at " in line.text):
-            rest = line.put(line.others[0], 1, equation[1])[line.start :]
-            yield ("check", *rest, "--claim", equation[2])
-
-
-_TWICE_PRIMED = re.compile(r"\s*(?:\(([^()]*(?:\([^()]*\)[^()]*)*)\)|([^\W\d]\w*))\s*''\s*")
-"""The second derivative of all of a text, `(x ln x)''`."""
-
-_DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "find-nan", "check-nan", "autograd"])
-"""Options that ask `run` for what it does of itself."""
-
-
-_INTEGRAL = re.compile(
-    r"\s*(?:\w+\s*(?:\(\w+\))?\s*=\s*)?(?:\\?int|∫|integral)\s*_\s*\{?\s*[-+\d.]+(?:inf|∞)?\s*\}?\s*\^\s*\{?\s*"
-    r"(?P<bound>[^\W\d]\w*?)\s*\}?(?:\s+|(?<=\}))(?P<body>\S.*?)\s*(?:\\[,;:! ])?\s*d(?P<by>[^\W\d]\w*)\s*"
-)
-"""An integral up to a variable, `int_0^x exp(-t^2) dt`."""
-
-
-def _integrands(line: TypedLine) -> Iterator[Words]:
-    """Evaluate the integrand at the bound of an integral, which is its derivative by that bound."""
-    found = _INTEGRAL.fullmatch(line.text) if line.command in ("grad", DERIVATIVE) else None
-    if found is not None and not re.search(rf"(?<![\w.]){found['bound']}(?!\w)", found["body"]):
-        body = re.sub(rf"(?<![a-zA-Z_.]){found['by']}(?!\w)", found["bound"], found["body"])
-        yield ("eval", *line.put(line.others[0], 1, body)[line.start :])
 
 
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -314,38 +249,6 @@ def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     yield line.put(line.others[0], 1, "; ".join(ordered))
 
 
-def _scripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Run a script, or name a function of a file."""
-    from gradcli.parts import is_listed
-
-    path = line.text.removeprefix("@")
-    if "torch raises" in error.text.message:  # and so it would where the script is run
-        return
-    is_without_pass = "makes no backward pass" in error.text.message
-    if (line.command == "run" and not is_without_pass) or not (line.others and is_listed("running")):
-        return
-    called = re.fullmatch(r"(.+?\.(?:py|ipynb))::?([^\W\d]\w*)(?:\([^()]*\))?", path)
-    if called is not None and os.path.isfile(called[1]):
-        yield line.put(line.others[0], 1, f"{called[1]}::{called[2]}")
-    if not os.path.isfile(path):
-        return
-    if path.endswith((".py", ".pyw", ".ipynb")):
-        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-            if is_of_sympy(text):
-                yield from map(tuple, asked(text))
-                return
-            names, passes = re.findall(r"(?m)^def (\w+)", text), re.findall(r"(?m)^(\w+)\.backward\(\)", text)
-            has_value = "--at" in line.flags.values()
-            if passes and path.endswith(".py") and not has_value and line.command not in ("", DERIVATIVE):
-                yield line.put(line.others[0], 1, f"{path}::{passes[-1]}")
-            if not is_without_pass and (re.search(r"\.backward\(|autograd\.grad\(", text) or not names):
-                yield ("run", path)
-            yield from (line.put(line.others[0], 1, f"{path}::{name}") for name in names[:2] if has_value)
-    else:
-        yield line.put(line.others[0], 1, f"@{path}")
-
-
 def _names_of_pages(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write the function, or the page of the guide, that a word means."""
     from gradcli import guide
@@ -361,21 +264,25 @@ def _names_of_pages(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
-    yield SpelledGroup(_scripts(line, error))
+    yield SpelledGroup(_files(line))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_field(" ".join(line.words[n] for n in line.others)))
-    yield SpelledGroup(_commands_in_other_letters(line), is_sure=True)
+    first = line.words[0].lower() if line.words else ""
+    is_answer = first not in all_commands() or all_commands()[first].is_on_function or first in PAGES
+    yield SpelledGroup(_commands_in_other_letters(line), is_sure=is_answer)  # and runs no script
     yield SpelledGroup(_commands(line))
     yield SpelledGroup(_questions_for_the_guide(line))
+    for command in all_commands().values():
+        if command.respelled:
+            yield from resolve_name(command.respelled)(line, error)
+    yield SpelledGroup(on_paper(line, error))
     yield SpelledGroup(_other_derivatives(line, error))
-    yield SpelledGroup(_integrands(line))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))
     yield SpelledGroup(misspelt_options(line))
     yield SpelledGroup(dashes(line), is_sure=True)
-    yield SpelledGroup(_from_standard_input(line, error), is_sure=True)
     yield SpelledGroup(_words_after(line), is_sure=True)
     parted = [*_parted_by_the_shell(line)]
     yield SpelledGroup(parted, is_sure=bool(parted) and len(line.variables) <= 1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from gradcli import trial
-from gradcli.cli.default_command import OTHER_NAMES, with_command
+from gradcli.cli.default_command import other_names, with_command
 from gradcli.cli.expression import parted
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
@@ -87,7 +87,7 @@ def typed_line(words: Words) -> TypedLine:
         command, *_ = with_command(words, all_commands()) or [""]
     except GradcliError:
         command = words[0] if words else ""
-    is_named = bool(words) and (words[0] == command or words[0] in OTHER_NAMES)
+    is_named = bool(words) and (words[0] == command or words[0] in other_names())
     kinds, start = kinds_of(command), int(is_named)
     flags, values, unknown, others = dict[int, str](), dict[int, str](), list[int](), list[int]()
     n = start

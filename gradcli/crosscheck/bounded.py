@@ -114,7 +114,7 @@ class BoundedProof:
 
     Attributes:
         point: The Program and its inputs.
-        torch: The numbers.
+        numbers: Torch's.
         variables: The variables to differentiate by.
         tolerance: How far a number may be from the truth.
         refines: Whether to try again with more digits what float64 leaves open.
@@ -129,7 +129,7 @@ class BoundedProof:
     """
 
     point: FunctionAtPoint
-    torch: Numbers
+    numbers: Numbers
     variables: Sequence[sympy.Symbol]
     tolerance: Tolerance
     refines: bool = True
@@ -140,14 +140,14 @@ class BoundedProof:
     zeros: int = 0
 
     def __post_init__(self) -> None:
-        rows = self.torch.rows
+        rows = self.numbers.rows
         self.sizes = {symbol: math.prod(self.point.shapes[symbol]) for symbol in self.variables}
         masks = ({str(symbol): np.zeros((rows, n), dtype=bool) for symbol, n in self.sizes.items()} for _ in range(3))
         self.blocks, self.lost, self._within = masks
         self._lacking, self._width, self._depth, self._has_unknown = 0.0, 0.0, 1.0, False
-        if self.torch.judges_value:
+        if self.numbers.judges_value:
             for kept in (self.blocks, self.lost, self._within):
-                kept[""] = np.zeros((self.torch.value.size, 1), dtype=bool)
+                kept[""] = np.zeros((self.numbers.value.size, 1), dtype=bool)
         self.sweeps = max(1, min(rows, sum(self.sizes.values())))
 
     @property
@@ -198,21 +198,21 @@ class BoundedProof:
 
     def attempt(self, kind: type[Any]) -> None:
         """Add what numbers of a kind prove: float64 first, whose bounds tell which errors rounding explains."""
-        torch, waiting = self.torch, list[_Off]()
+        numbers, waiting = self.numbers, list[_Off]()
         values = self._values(kind)
         y = values.value.in_floats().mapped(lambda x: x.reshape(-1, 1))
         is_there = y.is_known & np.isfinite(y.middle)
         self._see_width(values, y)
-        if torch.judges_value:
-            self._agree("", torch.value.reshape(-1, 1), y, is_there)
-            waiting.append(self._off("", torch.value.reshape(-1, 1), y, is_there))
+        if numbers.judges_value:
+            self._agree("", numbers.value.reshape(-1, 1), y, is_there)
+            waiting.append(self._off("", numbers.value.reshape(-1, 1), y, is_there))
         if kind is np.float64 and self._width > HOPELESS and self._has_room:
             self._has_unknown = True  # the gradient would prove nothing
             return
         for name, rows, columns, found in self._bounds(values):
-            truth, given = found.in_floats(), torch.block(name)[rows, columns]
+            truth, given = found.in_floats(), numbers.block(name)[rows, columns]
             # Without a value of y there is no derivative, whatever bounds the pass gives.
-            exists = is_there[rows] if "jacobian" in torch.derivatives else is_there.all()
+            exists = is_there[rows] if "jacobian" in numbers.derivatives else is_there.all()
             self._agree(name, given, truth, exists, rows, columns)
             if kind is np.float64:
                 largest = abs(truth.middle).max(axis=1, initial=0.0, keepdims=True)
@@ -295,7 +295,7 @@ class BoundedProof:
 
     def _measured(self) -> dict[str, Array]:
         """Compute all numbers once more, as rounded as torch's are."""
-        with precision(FLOAT_FORMATS[self.torch.dtype].bits), suppress(OverTimeError):
+        with precision(FLOAT_FORMATS[self.numbers.dtype].bits), suppress(OverTimeError):
             values = self._values(RoundedArray)
             found = {"": values.value.in_floats().middle.reshape(-1, 1)}
             for name, rows, columns, bounds in self._bounds(values):
@@ -334,13 +334,13 @@ class BoundedProof:
         axis = None if not off.name else 1
         errors = np.where(truth.is_known, abs(rounded[off.at] - truth.middle), 0.0).max(axis=axis, initial=0.0)
         largest = abs(truth.middle).max(axis=axis, initial=0.0)
-        noise = np.maximum(errors, largest * 2.0 ** -FLOAT_FORMATS[self.torch.dtype].bits)
+        noise = np.maximum(errors, largest * 2.0 ** -FLOAT_FORMATS[self.numbers.dtype].bits)
         return np.asarray(noise, dtype=np.float64).reshape(-1, 1)
 
     @cached_property
     def _left_over(self) -> float:
         """The largest number that kernels leave in place of a 0."""
-        every = [self.torch.block(str(symbol)) for symbol in self.variables]
+        every = [self.numbers.block(str(symbol)) for symbol in self.variables]
         if self.tolerance.is_strict or not is_of_matrices(self.point):
             return 0.0
         largest = max((float(abs(one).max(initial=0.0, where=np.isfinite(one))) for one in every), default=0.0)
@@ -393,7 +393,7 @@ class BoundedProof:
 
     def _examples(self, name: str, given: Array, truth: Bounds, chosen: Mask, row: int, column: int) -> list[Entry]:
         """List the first chosen entries as agreeing, each with its ball, of a block that begins at this place."""
-        is_of_row = not name or "jacobian" in self.torch.derivatives
+        is_of_row = not name or "jacobian" in self.numbers.derivatives
         return [
             self.point.entry(name or None, row + i if is_of_row else None, column + j, given[i, j]).judged(
                 verdict="agree", proven=True, truth=_ball(truth.middle[i, j], truth.radius[i, j])
@@ -404,15 +404,15 @@ class BoundedProof:
     def _lost(self, entry: Entry) -> Entry:
         """Mark an entry that is off as inaccurate, with the number of its right digits."""
         found = compare(entry, entry.truth, self.tolerance, is_last=True) or entry
-        note = f"{digits_left(found, self.torch.dtype)} the rounding of {self.torch.dtype}"
+        note = f"{digits_left(found, self.numbers.dtype)} the rounding of {self.numbers.dtype}"
         return found.judged(verdict="inaccurate", note=note)
 
     def _bounds(self, values: Values) -> Iterator[tuple[str, slice, slice, Bounds]]:
         """Yield bounds of blocks of J, or of vᵀJ: the variable, the rows, the columns, and bounds of that shape."""
-        torch, rows, columns = self.torch, self.torch.value.size, sum(self.sizes.values())
-        if "jacobian" not in torch.derivatives:
-            if "vjp" in torch.derivatives and torch.v is not None:
-                vs = np.stack([np.asarray(v, dtype=np.float64) for v in (torch.passes or (torch.v,))])
+        numbers, rows, columns = self.numbers, self.numbers.value.size, sum(self.sizes.values())
+        if "jacobian" not in numbers.derivatives:
+            if "vjp" in numbers.derivatives and numbers.v is not None:
+                vs = np.stack([np.asarray(v, dtype=np.float64) for v in (numbers.passes or (numbers.v,))])
                 for symbol, found in self.gradient.weighted(values, vs).items():
                     yield (
                         str(symbol),
@@ -443,7 +443,7 @@ class BoundedProof:
 
 def prove(
     point: FunctionAtPoint,
-    torch: Numbers,
+    numbers: Numbers,
     variables: Sequence[sympy.Symbol],
     tolerance: Tolerance,
     *,
@@ -453,9 +453,9 @@ def prove(
 
     See `BoundedProof` for the arguments.
     """
-    rows, columns = torch.rows, sum(math.prod(point.shapes[symbol]) for symbol in variables)
+    rows, columns = numbers.rows, sum(math.prod(point.shapes[symbol]) for symbol in variables)
     is_large = rows > 1 and rows * columns > MOST_PROVED_ENTRIES
-    proof = BoundedProof(point, torch, variables, tolerance, refines)
+    proof = BoundedProof(point, numbers, variables, tolerance, refines)
     if is_large or proof.sweeps * proof.products > MOST_PRODUCTS or proof.elements > MOST_ADJOINT_ELEMENTS:
         return None
     with suppress(NoAdjointError, NoRuleError, OverTimeError):  # the numbers proved until then stay proved

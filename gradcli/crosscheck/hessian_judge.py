@@ -59,7 +59,7 @@ class HessianJudge(JacobianJudge):
     Args:
         gradient: The gradient of the function.
         point: The same function of x, or of a step along the direction.
-        torch: The numbers, as those of a Jacobian.
+        numbers: Torch's, as those of a Jacobian.
         wrt: The variables of its columns.
         tolerance: How far a number may be from the truth.
         value: Torch's y; NaN if it is not known.
@@ -74,7 +74,7 @@ class HessianJudge(JacobianJudge):
         self,
         gradient: GradientPoint,
         point: FunctionAtPoint,
-        torch: Numbers,
+        numbers: Numbers,
         wrt: tuple[str, ...],
         tolerance: Tolerance,
         *,
@@ -83,7 +83,7 @@ class HessianJudge(JacobianJudge):
         u: Mapping[str, Array] | None = None,
         slope_along: Entry | None = None,
     ) -> None:
-        super().__init__(point, torch, wrt, tolerance)
+        super().__init__(point, numbers, wrt, tolerance)
         self.gradient, self.u, self.slopes, self.slope_along = gradient, u, dict(slopes), slope_along
         function = gradient.function
         reference = Reference(function.program, function.shapes, function.inputs)
@@ -110,7 +110,7 @@ class HessianJudge(JacobianJudge):
             raise OverBudgetError
         return plan
 
-    def _proof(self, torch: Numbers) -> BoundedProof | None:
+    def _proof(self, numbers: Numbers) -> BoundedProof | None:
         """Prove entries but those of rows and columns of slopes that do not exist."""
         try:
             is_undefined = self._without_value is not None
@@ -118,7 +118,7 @@ class HessianJudge(JacobianJudge):
             return None
         if is_undefined or (self.slope_along is not None and self.slope_along.verdict == "undefined"):
             return None
-        found = super()._proof(torch)
+        found = super()._proof(numbers)
         if found is not None and self.u is None:
             for row in (row for row, slope in self.slopes.items() if is_missing(slope)):
                 symbol, j = self.gradient.direction(row)
@@ -143,9 +143,9 @@ class HessianJudge(JacobianJudge):
     def _marked(self, entry: Entry) -> Entry:
         if entry.verdict not in ("disagree", "inaccurate"):
             return entry
-        numbers = {str(symbol): self.torch.block(str(symbol)) for symbol in self.variables}
+        blocks = {str(symbol): self.numbers.block(str(symbol)) for symbol in self.variables}
         row = self.case.row(entry)
-        gradients = {name: block[row] for name, block in numbers.items()} if self.u is None else numbers
+        gradients = {name: block[row] for name, block in blocks.items()} if self.u is None else blocks
         return unless_minor(entry, gradients, self.gradient.function, self.case.tolerance)
 
     def _with_reasons(self, wrong: Sequence[Entry], truths: Truths) -> list[Entry]:

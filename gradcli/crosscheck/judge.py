@@ -103,18 +103,18 @@ class Judgement:
 
 
 def judge(
-    point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None
+    point: FunctionAtPoint, numbers: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None
 ) -> Judgement:
     """Compare torch's numbers with the reference, all of them or a sample.
 
     Args:
         point: The Program and its inputs.
-        torch: The numbers, per variable.
+        numbers: Torch's, per variable.
         wrt: The variables, in order; without any, y alone is judged.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
     with time_limit(), collector_paused():
-        return JacobianJudge(point, torch, wrt, tolerance or TOLERANCE[torch.dtype]).judgement()
+        return JacobianJudge(point, numbers, wrt, tolerance or TOLERANCE[numbers.dtype]).judgement()
 
 
 def withheld(judgement: Judgement, reason: str) -> Judgement:
@@ -144,8 +144,8 @@ class JacobianJudge:
     refines = True
     """Whether bounds try again with more digits what those of floats leave open."""
 
-    def __init__(self, point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
-        self.point, self.torch = point, torch
+    def __init__(self, point: FunctionAtPoint, numbers: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> None:
+        self.point, self.numbers = point, numbers
         self.variables = sorted((s for s in point.program.variables if str(s) in wrt), key=lambda s: wrt.index(str(s)))
         self.reference = Reference(point.program, point.shapes, point.inputs)
         is_measured = False  # by a plain loop, as most are not
@@ -153,27 +153,27 @@ class JacobianJudge:
             is_measured |= line.call.op.name == MEASURED
         self.measured = tuple(measured_slopes(self.reference.program)) if is_measured else ()
         self.elements = sum(map(math.prod, self.reference.shapes.values()))
-        v = None if torch.v is None else torch.v.ravel()
-        passes = np.stack([one.ravel() for one in torch.passes]) if torch.passes else None
-        self.case = Case(self.reference, tolerance, v, passes, value=torch.value.ravel())
+        v = None if numbers.v is None else numbers.v.ravel()
+        passes = np.stack([one.ravel() for one in numbers.passes]) if numbers.passes else None
+        self.case = Case(self.reference, tolerance, v, passes, value=numbers.value.ravel())
 
     def judgement(self) -> Judgement:
         """Judge J and y, and next to a sampled J also vᵀJ on its own."""
-        main, evidence = self._judged_part(self.torch)
+        main, evidence = self._judged_part(self.numbers)
         parts = [main]
         # With all of J, vᵀJ was judged together; a sample of rows leaves it out, as its entries sum over all rows.
-        is_beside = main.chosen == "all" and not main.bounded
-        if "jacobian" in self.torch.derivatives and "vjp" in self.torch.derivatives and not is_beside:
-            parts.append(self._judged_part(self.torch.without("jacobian"))[0])
+        is_judged_together = main.chosen == "all" and not main.bounded
+        if "jacobian" in self.numbers.derivatives and "vjp" in self.numbers.derivatives and not is_judged_together:
+            parts.append(self._judged_part(self.numbers.without("jacobian"))[0])
         return Judgement.summarized(parts, evidence)
 
-    def _judged_part(self, torch: Numbers) -> tuple[PartCheck, Evidence | None]:
+    def _judged_part(self, numbers: Numbers) -> tuple[PartCheck, Evidence | None]:
         """Judge a part: balls look at a sample of a large one, and bounds may prove the entries left out."""
-        survey = Survey(self.point, self.reference, torch, self.variables)
+        survey = Survey(self.point, self.reference, numbers, self.variables)
         # The quick proof by bounds first, as a sample may take all the time.
         is_deep = self.elements > self.reference.budget  # balls would hardly decide a single entry
         is_large = is_deep or survey.entries > ALL_ENTRIES
-        proof = self._proof(torch) if is_large else None
+        proof = self._proof(numbers) if is_large else None
         evidence: Evidence | None = None
         if is_deep and proof is not None and proof.is_decided:
             return self._merged_with_bounds(survey, self._nothing_decided(survey, ""), proof), None
@@ -181,62 +181,62 @@ class JacobianJudge:
             part, evidence = self._part_by_balls(survey)
         except OverTimeError as error:
             part = self._nothing_decided(survey, f"the check was {error}")
-        if not part.is_whole and (proof := proof if is_large else self._proof(torch)) is not None:
+        if not part.is_whole and (proof := proof if is_large else self._proof(numbers)) is not None:
             with suppress(OverTimeError):
                 part = self._merged_with_bounds(survey, part, proof)
         return part, evidence
 
-    def _proof(self, torch: Numbers) -> BoundedProof | None:
+    def _proof(self, numbers: Numbers) -> BoundedProof | None:
         if self.measured:  # bounds prove, and nothing of these is proven
             return None
         from gradcli.crosscheck.bounded import prove
 
-        return prove(self.point, torch, self.variables, self.case.tolerance, refines=self.refines)
+        return prove(self.point, numbers, self.variables, self.case.tolerance, refines=self.refines)
 
     def _merged_with_bounds(self, survey: Survey, part: PartCheck, proof: BoundedProof) -> PartCheck:
         """Add entries proved by array bounds; decide the few others with balls."""
-        looked = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
+        is_decided = {name: np.zeros_like(block) for name, block in proof.blocks.items()}
         pattern = survey.pattern if self.elements <= MOST_FOLLOWED else None
         for symbol, (rows, columns) in (pattern or {}).items():  # the others are 0 by structure, and counted so
-            by_structure = survey.torch.block(str(symbol)) == 0
+            by_structure = survey.numbers.block(str(symbol)) == 0
             by_structure[np.maximum(rows, 0), columns] = False
-            looked[str(symbol)] |= by_structure
+            is_decided[str(symbol)] |= by_structure
 
-        def fresh(entries: Sequence[Entry]) -> list[Entry]:
+        def not_yet_decided(entries: Sequence[Entry]) -> list[Entry]:
             """Select the entries that were not decided before, and mark all of them as decided."""
             known = {entry: self._place(entry) for entry in entries}
-            found = [entry for entry, place in known.items() if not looked[place[0]][place[1:]]]
+            found = [entry for entry, place in known.items() if not is_decided[place[0]][place[1:]]]
             for entry, place in known.items():
-                if entry.variable is None or "jacobian" not in survey.torch.derivatives or entry.row is not None:
-                    looked[place[0]][place[1:]] = True  # next to J, vᵀJ is a part of its own
+                if entry.variable is None or "jacobian" not in survey.numbers.derivatives or entry.row is not None:
+                    is_decided[place[0]][place[1:]] = True  # next to J, vᵀJ is a part of its own
             return found
 
         def count(blocks: Mapping[str, NDArray[np.bool_]]) -> int:
-            return sum(int(np.count_nonzero(block & ~looked[name])) for name, block in blocks.items())
+            return sum(int(np.count_nonzero(block & ~is_decided[name])) for name, block in blocks.items())
 
-        own = fresh(part.decided)
-        lost = fresh(proof.off)
+        own = not_yet_decided(part.decided)
+        lost = not_yet_decided(proof.off)
         decided = [*own, *(lost if self.case.tolerance.is_strict else map(self._marked, lost))]
-        decided += self._explained(fresh(proof.wrong))
+        decided += self._explained(not_yet_decided(proof.wrong))
         derived = [name for name in proof.lost if name or survey.kind == "value"]
         more = count({name: proof.lost[name] for name in derived})
-        is_open = {name: ~(proof.blocks[name] | looked[name] | proof.lost[name]) for name in derived}
+        is_open = {name: ~(proof.blocks[name] | is_decided[name] | proof.lost[name]) for name in derived}
         most = int(MOST_OPEN * max(1.0, budget_factor()))
         if 0 < count(is_open) <= most:
             places = [(name, i, j) for name, block in is_open.items() for i, j in np.argwhere(block).tolist()]
             others = self._decided_by_balls(survey, places)
-            fresh(others)
+            not_yet_decided(others)
             decided += others
         left = count(is_open)
         if not any(entry.variable is not None for entry in decided):  # something to show
             has_y = bool(decided)
-            decided += fresh([entry for entry in proof.shown if entry.variable or not has_y])
+            decided += not_yet_decided([entry for entry in proof.shown if entry.variable or not has_y])
         notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
         if more:
             notes.append(f"{more:,} more entries are inaccurate")
         if left and part.remark:
             notes.insert(0, part.remark)
-        y = np.array([looked[name] | block | proof.lost[name] for name, block in proof.blocks.items() if not name])
+        y = np.array([is_decided[name] | block | proof.lost[name] for name, block in proof.blocks.items() if not name])
         if not y.all():
             notes.append(f"of y, {np.count_nonzero(y):,} of {y.size:,} elements were checked")
         is_whole = not notes
@@ -271,7 +271,7 @@ class JacobianJudge:
         """Decide some entries with balls; none where the work is over the budget."""
         symbols, asked = {str(symbol): symbol for symbol in self.variables}, set(places)
         directions = list(dict.fromkeys((symbols[name], column) for name, _, column in places))
-        rows = np.unique([row for _, row, _ in places]) if "jacobian" in survey.torch.derivatives else None
+        rows = np.unique([row for _, row, _ in places]) if "jacobian" in survey.numbers.derivatives else None
         selection = Selection("all", directions, rows)
         try:
             found = self._plan(selection).run(FIRST_BITS)
@@ -285,7 +285,7 @@ class JacobianJudge:
         return entry.variable or "", self.case.row(entry), column
 
     def _part_by_balls(self, survey: Survey) -> tuple[PartCheck, Evidence | None]:
-        torch = survey.torch
+        numbers = survey.numbers
         if survey.entries == 0:
             return PartCheck(survey.kind, 0, (), "all", ("there are no entries to check",)), None
         is_long = len(self.reference.program.lines) > self.reference.budget  # even one entry takes all of its lines
@@ -298,10 +298,10 @@ class JacobianJudge:
             evidence = Evidence.of_columns(self.point, selection.directions, found.columns, selection.rows, FIRST_BITS)
             decided = self._decide(selection, found, self._entries(survey, selection, found))
             notes = [selection.note] if selection.note else []
-            if torch.judges_value and not plan.judges_value:
+            if numbers.judges_value and not plan.judges_value:
                 notes.append("y itself was not checked: that was over the budget")
-            elif torch.judges_value and selection.chosen == "all" and len(found.values) < torch.value.size:
-                notes.append(f"of y, {len(found.values):,} of {torch.value.size:,} elements were checked")
+            elif numbers.judges_value and selection.chosen == "all" and len(found.values) < numbers.value.size:
+                notes.append(f"of y, {len(found.values):,} of {numbers.value.size:,} elements were checked")
             is_whole = selection.chosen == "all" and not notes
             notes += self._at_infinity(decided)
             zeros = survey.zeros if selection.is_sparse else 0
@@ -340,19 +340,19 @@ class JacobianJudge:
 
     def _entries(self, survey: Survey, selection: Selection, found: EnclosedDerivatives) -> list[Entry]:
         """List the entries to decide: elements of y, entries of J in these rows and columns, of vᵀJ in the columns."""
-        torch, entry = survey.torch, self.point.entry
+        numbers, entry = survey.numbers, self.point.entry
         rows = range(self.point.rows) if selection.rows is None else selection.rows.tolist()
-        entries = [entry(None, row, 0, torch.value.flat[row]) for row in found.values if torch.judges_value]
+        entries = [entry(None, row, 0, numbers.value.flat[row]) for row in found.values if numbers.judges_value]
         names = dict.fromkeys(symbol.name for symbol, _ in selection.directions)
-        blocks = {name: torch.block(name) for name in names} if "jacobian" in torch.derivatives else {}
+        blocks = {name: numbers.block(name) for name in names} if "jacobian" in numbers.derivatives else {}
         for symbol, j in selection.directions:
             name = symbol.name
             if blocks:
                 own = sorted(found.columns.get((symbol, j), ())) if selection.is_sparse else rows
                 column = blocks[name][:, j].tolist()
                 entries += [entry(name, row, j, column[row]) for row in own]
-            if "vjp" in torch.derivatives and torch.v is not None and selection.rows is None:
-                entries.append(entry(name, None, j, torch.derivatives["vjp"]["", name].flat[j]))
+            if "vjp" in numbers.derivatives and numbers.v is not None and selection.rows is None:
+                entries.append(entry(name, None, j, numbers.derivatives["vjp"]["", name].flat[j]))
         return entries + (survey.odd[0] if selection.is_sparse else [])  # which no direction reaches
 
     def _decide(self, selection: Selection, found: EnclosedDerivatives, entries: Sequence[Entry]) -> list[Entry]:
@@ -388,7 +388,7 @@ class JacobianJudge:
 
     def _measured(self, selection: Selection) -> Measured:
         """Return a function that gives what is known of an entry if its truth went through measured slopes."""
-        found = MeasuredEntries.following(self._plan(selection), self.measured, self.torch)
+        found = MeasuredEntries.following(self._plan(selection), self.measured, self.numbers)
 
         def of_entry(entry: Entry) -> MeasuredTruth | None:
             if entry.variable is None:
@@ -432,6 +432,6 @@ class JacobianJudge:
     def _marked(self, entry: Entry) -> Entry:
         if entry.verdict not in ("disagree", "inaccurate"):
             return entry
-        blocks = self.torch.derivatives.get("vjp" if entry.row is None else "jacobian", {})
+        blocks = self.numbers.derivatives.get("vjp" if entry.row is None else "jacobian", {})
         rows = {name: array if entry.row is None else array[entry.row] for (_, name), array in blocks.items()}
         return unless_minor(entry, rows, self.point, self.case.tolerance)

@@ -44,7 +44,7 @@ class Survey:
 
     point: FunctionAtPoint
     reference: Reference
-    torch: Numbers
+    numbers: Numbers
     variables: Sequence[sympy.Symbol]
 
     @cached_property
@@ -56,20 +56,20 @@ class Survey:
     def entries(self) -> int:
         """Number of entries; without variables, of elements of y."""
         if not self.variables:
-            return self.torch.value.size
-        return self.torch.rows * sum(self.sizes.values())
+            return self.numbers.value.size
+        return self.numbers.rows * sum(self.sizes.values())
 
     @property
     def kind(self) -> NumberKind:
         """Kind of the entries; without variables, that of the elements of y."""
-        return "value" if not self.variables else "vjp" if "jacobian" not in self.torch.derivatives else "jacobian"
+        return "value" if not self.variables else "vjp" if "jacobian" not in self.numbers.derivatives else "jacobian"
 
     @cached_property
     def pattern(self) -> Pattern | None:
         """Flat rows (-1 for vᵀJ) and columns of the entries that may differ from 0; None where they are not known."""
         found: dict[sympy.Symbol, tuple[Flat, Flat]] = {}
-        if "jacobian" not in self.torch.derivatives:
-            if self._moving is None or "vjp" not in self.torch.derivatives:
+        if "jacobian" not in self.numbers.derivatives:
+            if self._moving is None or "vjp" not in self.numbers.derivatives:
                 return None
             for symbol in self.variables:
                 columns = self._moving.get(symbol, np.empty(0, dtype=np.int64))
@@ -102,9 +102,9 @@ class Survey:
     @cached_property
     def odd(self) -> tuple[list[Entry], int]:
         """First `MOST_ODD` entries that are 0 by structure and not in torch's numbers, and the number of all such."""
-        is_matrix, found, count = "jacobian" in self.torch.derivatives, list[Entry](), 0
+        is_matrix, found, count = "jacobian" in self.numbers.derivatives, list[Entry](), 0
         for symbol, place in (self.pattern or {}).items():
-            block = self.torch.block(str(symbol))
+            block = self.numbers.block(str(symbol))
             is_odd = np.asarray(block != 0)
             is_odd[place] = False
             count += int(np.count_nonzero(is_odd))
@@ -116,9 +116,9 @@ class Survey:
     def _moving(self) -> Mapping[Atom, Flat] | None:
         """Elements on which the rows of y with a weight in v depend; None where they are too many to follow."""
         output = self.reference.program.output
-        size = self.torch.value.size
-        vs = self.torch.passes or (() if self.torch.v is None else (self.torch.v,))
-        is_weighted = "jacobian" not in self.torch.derivatives and bool(vs)
+        size = self.numbers.value.size
+        vs = self.numbers.passes or (() if self.numbers.v is None else (self.numbers.v,))
+        is_weighted = "jacobian" not in self.numbers.derivatives and bool(vs)
         rows = np.flatnonzero(np.any([v.ravel() for v in vs], axis=0)) if is_weighted else np.arange(size)
         try:
             return self.reference.wide.backward_closure({output: rows})
@@ -144,7 +144,7 @@ class Survey:
         for name, atom, elements, count in groups:
             taken, columns = self._columns(atom, elements, share)
             directions |= dict.fromkeys(columns)
-            if "jacobian" in self.torch.derivatives or not self.variables:
+            if "jacobian" in self.numbers.derivatives or not self.variables:
                 rows |= dict.fromkeys(self._rows(atom, elements[:: 1 + len(elements) // max(1, taken)], share))
             if (columns or not self.variables) and count > taken:
                 left[name] += count - taken
@@ -237,41 +237,41 @@ def selections(survey: Survey) -> Iterator[Selection]:
 def _sampled(survey: Survey, most: int) -> Selection:
     """Choose critical entries, up to three quarters; then the largest, corners and a random rest."""
     generator = np.random.default_rng(SEED)
-    torch, point = survey.torch, survey.point
+    numbers, point = survey.numbers, survey.point
     most_rows = min(most // max(1, min(sum(survey.sizes.values()), math.isqrt(most))), point.rows)
     a_column = survey.nonzeros / max(1, sum(survey.sizes.values()))
     is_narrow = a_column <= SPARSE
-    is_matrix = "jacobian" in torch.derivatives
+    is_matrix = "jacobian" in numbers.derivatives
     most_columns = most // (max(1, math.ceil(a_column)) if is_narrow else most_rows) if is_matrix else most
     critical, rows, note = survey.places(max(1, 3 * most_columns // 4))
     directions = dict.fromkeys(critical)
     for symbol in survey.sizes:
-        picked = pick(_column_scores(torch, str(symbol)), most_columns, generator)
+        picked = pick(_column_scores(numbers, str(symbol)), most_columns, generator)
         directions |= dict.fromkeys((symbol, j) for j in picked[: max(most_columns - len(critical), most_columns // 4)])
     found = list(directions) if most > 1 else list(directions)[: len(survey.sizes)]
     is_of_columns = not is_matrix and survey.variables
     chosen_rows = None
     if not is_of_columns and not (is_narrow and survey.variables):
-        own = _rows(torch, found, most_rows, generator)
+        own = _rows(numbers, found, most_rows, generator)
         chosen_rows = np.unique(np.concatenate([np.array(rows[: max(1, most_rows)], dtype=np.int64), own]))
     return Selection(f"sampled, seed {SEED}", found, chosen_rows, survey.pattern is not None, note)
 
 
-def _column_scores(torch: Numbers, name: str) -> npt.NDArray[np.float64]:
+def _column_scores(numbers: Numbers, name: str) -> npt.NDArray[np.float64]:
     """Score each column by its largest magnitude, infinite where it or a y that it reaches is not finite."""
-    block, lost = magnitude(torch.block(name)), ~np.isfinite(torch.value).ravel()
-    if "jacobian" not in torch.derivatives:
+    block, lost = magnitude(numbers.block(name)), ~np.isfinite(numbers.value).ravel()
+    if "jacobian" not in numbers.derivatives:
         return np.where(lost, np.inf, block[0]) if lost.size == block.size else block[0]
     block[lost] = np.where(block[lost] > 0, np.inf, 0.0)
     return np.asarray(block.max(axis=0, initial=0.0))
 
 
-def _rows(torch: Numbers, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Flat:
+def _rows(numbers: Numbers, directions: Sequence[Direction], most: int, generator: np.random.Generator) -> Flat:
     """Choose flat rows: those where y is not finite, the largest of each column, corners and a random rest."""
-    shown = directions[:most] if torch.derivatives.get("jacobian") else []
-    tops = [int(magnitude(torch.block(str(s))[:, j]).argmax()) for s, j in shown]
-    lost = np.flatnonzero(~np.isfinite(torch.value.ravel()))[:most].tolist()
-    return np.unique([*lost, *tops, *pick(np.zeros(torch.value.size), most, generator)]).astype(np.int64)
+    shown = directions[:most] if numbers.derivatives.get("jacobian") else []
+    tops = [int(magnitude(numbers.block(str(s))[:, j]).argmax()) for s, j in shown]
+    lost = np.flatnonzero(~np.isfinite(numbers.value.ravel()))[:most].tolist()
+    return np.unique([*lost, *tops, *pick(np.zeros(numbers.value.size), most, generator)]).astype(np.int64)
 
 
 def magnitude(block: Array) -> npt.NDArray[np.float64]:

@@ -142,17 +142,17 @@ def _few(size: int) -> list[int]:
 
 
 def judge_derived(
-    point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None
+    point: FunctionAtPoint, numbers: Numbers, wrt: tuple[str, ...], tolerance: Tolerance | None = None
 ) -> Judgement:
     """Compare torch's products and second derivatives with the reference; see `gradcli.crosscheck.judge.judge`."""
-    tolerance = tolerance or TOLERANCE[torch.dtype]
+    tolerance = tolerance or TOLERANCE[numbers.dtype]
     with time_limit(), collector_paused():  # one limit for all judgements on the way
-        if "hessian" in torch.derivatives:
-            part = _of_hessian(point, torch, wrt, tolerance)
-        elif "hvp" in torch.derivatives:
-            part = _of_hvp(point, torch, wrt, tolerance)
+        if "hessian" in numbers.derivatives:
+            part = _of_hessian(point, numbers, wrt, tolerance)
+        elif "hvp" in numbers.derivatives:
+            part = _of_hvp(point, numbers, wrt, tolerance)
         else:
-            part = _of_jvp(point, torch, tolerance)
+            part = _of_jvp(point, numbers, tolerance)
     judgement = Judgement.summarized([part], None)
     known: dict[Block, dict[tuple[Index, Index], Ball]] = {}
     for e in judgement.entries:
@@ -163,10 +163,10 @@ def judge_derived(
     return replace(judgement, evidence=Evidence(known, FIRST_BITS))
 
 
-def _of_hvp(point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
+def _of_hvp(point: FunctionAtPoint, numbers: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge Hu, and u·∇f, for a y of one element."""
-    products = torch.derivatives["hvp"]
-    beside = _of_jvp(point, replace(torch, judges_value=False), tolerance).decided
+    products = numbers.derivatives["hvp"]
+    beside = _of_jvp(point, replace(numbers, judges_value=False), tolerance).decided
     total = sum(products["", name].size for name in wrt)
     if not wrt:
         return PartCheck("hvp", 0, beside, "all")
@@ -174,33 +174,33 @@ def _of_hvp(point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolera
         gradient = GradientPoint.from_function(point, wrt)
     except NoAdjointError as error:
         return _nothing_known("hvp", total, beside, str(error))
-    moved = along(gradient.point, torch.u)
+    moved = along(gradient.point, numbers.u)
     hu = np.concatenate([products["", name].ravel() for name in wrt]).reshape(moved.shape)
-    numbers = Numbers.of_first_order(torch.dtype, np.zeros(moved.shape), {STEP: hu}, judges_value=False)
-    moving = nonzero_directions(torch.u)  # the slope along an element is a row of the gradient
+    along_step = Numbers.of_first_order(numbers.dtype, np.zeros(moved.shape), {STEP: hu}, judges_value=False)
+    moving = nonzero_directions(numbers.u)  # the slope along an element is a row of the gradient
     is_row = list(moving.values()) == [1.0] and next(iter(moving))[0] in gradient.variables
     slopes = {gradient.row(direction): entry for direction in moving for entry in beside if is_row}
     along_u = next((entry for entry in beside if entry.of == "jvp"), None)
     own = HessianJudge(
         gradient,
         moved,
-        numbers,
+        along_step,
         (STEP,),
         tolerance,
-        value=torch.value.item(),
+        value=numbers.value.item(),
         slopes=slopes,
-        u=torch.u,
+        u=numbers.u,
         slope_along=along_u,
     )
     found = own.judgement().parts[0]
     return replace(found, kind="hvp", decided=[*map(own.named, found.decided), *beside])
 
 
-def _of_hessian(point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
+def _of_hessian(point: FunctionAtPoint, numbers: Numbers, wrt: tuple[str, ...], tolerance: Tolerance) -> PartCheck:
     """Judge a Hessian and the gradient, for a y of one element."""
-    gradients = {name: torch.derivatives["gradient"]["", name] for name in wrt}
+    gradients = {name: numbers.derivatives["gradient"]["", name] for name in wrt}
     blocks = {name: array.reshape(point.shape + array.shape) for name, array in gradients.items()}
-    first_order = Numbers.of_first_order(torch.dtype, torch.value, blocks, judges_value=False)
+    first_order = Numbers.of_first_order(numbers.dtype, numbers.value, blocks, judges_value=False)
     beside = judge(point, first_order, wrt, tolerance).parts[0]
     first = [entry.moved(kind="gradient", row=None) for entry in beside.decided]
     notes = [f"of the gradient: {note}" for note in beside.notes]
@@ -214,8 +214,8 @@ def _of_hessian(point: FunctionAtPoint, torch: Numbers, wrt: tuple[str, ...], to
     except NoAdjointError as error:
         return _nothing_known("hessian", total * total, first, str(error), *notes)
     slopes = {gradient.row(_direction(point, entry)): entry for entry in first if entry.variable is not None}
-    numbers = _as_jacobian(gradient, torch, wrt)
-    own = HessianJudge(gradient, gradient.point, numbers, wrt, tolerance, value=torch.value.item(), slopes=slopes)
+    jacobian = _as_jacobian(gradient, numbers, wrt)
+    own = HessianJudge(gradient, gradient.point, jacobian, wrt, tolerance, value=numbers.value.item(), slopes=slopes)
     found = own.judgement().parts[0]
     return replace(
         found,
@@ -231,17 +231,17 @@ def _nothing_known(of: Literal["hvp", "hessian"], total: int, first: Sequence[En
     return PartCheck(of, total, first, "none", notes, is_whole=False, undecided=total)
 
 
-def _as_jacobian(gradient: GradientPoint, torch: Numbers, wrt: Sequence[str]) -> Numbers:
+def _as_jacobian(gradient: GradientPoint, numbers: Numbers, wrt: Sequence[str]) -> Numbers:
     """Present a Hessian as the Jacobian of the gradient."""
     shape = gradient.point.shape
-    gradients = {name: torch.derivatives["gradient"]["", name] for name in wrt}
+    gradients = {name: numbers.derivatives["gradient"]["", name] for name in wrt}
     value = np.concatenate([array.ravel() for array in gradients.values()]).reshape(shape)
     jacobian = {}
     for name in wrt:
-        inside, blocks = gradients[name].shape, torch.derivatives["hessian"]
+        inside, blocks = gradients[name].shape, numbers.derivatives["hessian"]
         rows = np.concatenate([blocks[by, name].reshape(gradients[by].size, *inside) for by in wrt])
         jacobian[name] = rows.reshape(shape + inside)
-    return Numbers.of_first_order(torch.dtype, value, jacobian, judges_value=False)
+    return Numbers.of_first_order(numbers.dtype, value, jacobian, judges_value=False)
 
 
 def _direction(point: FunctionAtPoint, entry: Entry) -> Direction:
@@ -249,11 +249,11 @@ def _direction(point: FunctionAtPoint, entry: Entry) -> Direction:
     return sympy.Symbol(name, real=True), flat(entry.column or (), point.shape_of(name))
 
 
-def _of_jvp(point: FunctionAtPoint, torch: Numbers, tolerance: Tolerance) -> PartCheck:
+def _of_jvp(point: FunctionAtPoint, numbers: Numbers, tolerance: Tolerance) -> PartCheck:
     """Judge Ju, as the Jacobian by the step along u."""
-    along_step = {STEP: torch.derivatives["jvp"]["", ""]}
-    numbers = Numbers.of_first_order(torch.dtype, torch.value, along_step, judges_value=torch.judges_value)
-    found = judge(along(point, torch.u), numbers, (STEP,), tolerance).parts[0]
+    jacobian = {STEP: numbers.derivatives["jvp"]["", ""]}
+    along_step = Numbers.of_first_order(numbers.dtype, numbers.value, jacobian, judges_value=numbers.judges_value)
+    found = judge(along(point, numbers.u), along_step, (STEP,), tolerance).parts[0]
     decided = [
         entry.moved(kind="jvp", variable=None, column=None) if entry.variable == STEP else entry
         for entry in found.decided

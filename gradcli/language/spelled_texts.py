@@ -15,7 +15,7 @@ from gradcli import trial
 from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
 from gradcli.language.spelled_calls import CHOICES
-from gradcli.language.spellings import ARGUMENT, CALLS, DOUBTFUL, OTHER_NAMES, TEXTS, Spelling
+from gradcli.language.spellings import ARGUMENT, CALLS, OTHER_NAMES, SAME_CALLS, SAME_NAMES, TEXTS, Spelling
 from gradcli.language.text import hints
 
 LONGEST = 400
@@ -57,7 +57,7 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
         if "{all}" in form or (not is_of_numbers and len({*re.findall(r"\{\d\}", form)}) == len(arguments)):
             called = _replaced(text, Span(span.start, stop + 1), form.format(*arguments, all=given))
             is_positive = word in ("gamma", "Gamma", "Γ", "factorial") and re.fullmatch(r"[\d./\s]+", given) is not None
-            yield trial.SpelledGroup([called], word not in DOUBTFUL or is_positive)
+            yield trial.SpelledGroup([called], word in SAME_CALLS or is_positive)
     yield trial.SpelledGroup(_grouped(text, error))
     if "is never closed" not in error.text.message and word in (")", "]", "}"):
         yield trial.SpelledGroup([_replaced(text, span, "")])
@@ -108,7 +108,7 @@ def _with_powers_inside(text: str, word: str, called: str) -> Iterator[str]:
 def _is_sure_name(word: str, error: GradcliError) -> bool:
     """Tell whether a name has one meaning: it is another name, or a function with what stands before it, `xsin(x)`."""
     if word in OTHER_NAMES:
-        return word not in DOUBTFUL
+        return word in SAME_NAMES
     from gradcli.language.lower import juxtaposed_names
 
     if not isinstance(error, UnknownFunctionError):

@@ -36,12 +36,13 @@ class Spelling:
     Attributes:
         found: What is written elsewhere.
         instead: What may be meant, each a template of `re`, or a function of the match.
-        is_sure: Whether it says the same in other signs; else it is one of several things that may be meant.
+        is_sure: Whether it says the same in other signs, so that it may be answered in place of the text; else it is
+            one of several things that may be meant.
     """
 
     found: re.Pattern[str]
     instead: tuple[str | Callable[[re.Match[str]], str], ...]
-    is_sure: bool = True
+    is_sure: bool = False
 
     def respelled(self, text: str) -> Iterator[str]:
         """Generate the texts that have something else in its place."""
@@ -49,12 +50,14 @@ class Spelling:
             yield from (self.found.sub(one, text).strip() for one in self.instead)
 
 
-def _row(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
+def _same(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
+    """Make a row of what says the same in other signs."""
+    return Spelling(re.compile(found, re.DOTALL), instead, is_sure=True)
+
+
+def _near(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
+    """Make a row of what may be meant."""
     return Spelling(re.compile(found, re.DOTALL), instead)
-
-
-def _guess(found: str, *instead: str | Callable[[re.Match[str]], str]) -> Spelling:
-    return Spelling(re.compile(found, re.DOTALL), instead, is_sure=False)
 
 
 _INVERSES = {name: f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
@@ -62,80 +65,71 @@ _ELEMENTARY = "arc(?:sin|cos|tan)h?|a?(?:sin|cos|tan)h?|sech?|csch?|coth?|exp|lo
 ARGUMENT = r"(?P<argument>\((?:[^()]|\([^()]*\))*\)|[^\W\d]\w*|\d[\d.]*[^\W\d]?\w*)"
 _BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 
-OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
-    name: tuple(instead.split())
-    for names, instead in (
-        ("tg tang", "tan"),
-        ("ctg cotg cotan", "cot"),
-        ("arctg arctang", "atan"),
-        ("sen seno", "sin"),
-        ("lg", "log10 log2"),
-        ("sh", "sinh"),
-        ("ch", "cosh"),
-        ("th", "tanh"),
-        (f"sigma {chr(0x3C3)}", "sigmoid"),
-        ("mse MSE", "mse_loss"),
-        ("sgn signum", "sign"),
-        ("normcdf phi Phi pnorm", "ndtr"),
-        ("l2 L2 norm_2", "norm"),
-        ("chol", "cholesky"),
-        ("frob", "norm"),
-        ("average avg", "mean"),
-        ("eig eigvals eigenvalues", "eigvalsh"),
-        ("dabs iabs", "abs"),
-        ("dsqrt", "sqrt"),
-        ("dexp", "exp"),
-        ("dlog alog", "log"),
-        ("dlog10 alog10", "log10"),
-        ("dsin", "sin"),
-        ("dcos", "cos"),
-        ("dtan", "tan"),
-        ("datan", "atan"),
-        ("datan2", "atan2"),
-        ("dtanh", "tanh"),
-        ("lb ld", "log2"),
-        ("logistic", "sigmoid"),
-        ("lngamma lnGamma", "lgamma"),
-        ("cosecant", "csc"),
-        ("secant", "sec"),
-        ("cotangent", "cot"),
-        ("recip inv_pos", "reciprocal"),
-        ("lse log_sum_exp", "logsumexp"),
-        ("sqr", "square"),
-        ("probit", "ndtri"),
-        ("vecnorm", "norm"),
-        ("huber", "huber_loss"),
-    )
-    for name in names.split()
-}
+
+def _by_name(**names: str) -> Mapping[str, tuple[str, ...]]:
+    """Map each name to the functions that it means: `tan="tg tang"`; several are parted by `_or_`."""
+    return {name: tuple(instead.split("_or_")) for instead, own in names.items() for name in own.split()}
+
+
+SAME_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
+    abs="dabs iabs",
+    atan="arctg arctang datan",
+    atan2="datan2",
+    cos="dcos",
+    cosh="ch",
+    cot="ctg cotg cotan cotangent",
+    csc="cosecant",
+    exp="dexp",
+    lgamma="lngamma lnGamma",
+    log="dlog alog",
+    log10="dlog10 alog10",
+    log2="lb ld",
+    logsumexp="lse log_sum_exp",
+    mean="average avg",
+    mse_loss="mse MSE",
+    ndtr="normcdf pnorm",
+    ndtri="probit",
+    norm="frob",
+    reciprocal="recip",
+    sec="secant",
+    sigmoid=f"logistic {chr(0x3C3)}",
+    sign="sgn signum",
+    sin="sen seno dsin",
+    sinh="sh",
+    sqrt="dsqrt",
+    tan="tg tang dtan",
+    tanh="th dtanh",
+)
 """Names that functions have elsewhere."""
 
-CALLS: Mapping[str, str] = {
-    "gamma": "exp(lgamma({0}))",
-    "Gamma": "exp(lgamma({0}))",
-    "Γ": "exp(lgamma({0}))",
-    "factorial": "exp(lgamma({0} + 1))",
-    "Heaviside": "where({0} > 0, 1, 0)",
-    "step": "where({0} > 0, 1, 0)",
+NEAR_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
+    cholesky="chol",  # which is the upper one in MATLAB
+    eigvalsh="eig eigvals eigenvalues",
+    huber_loss="huber",
+    log10_or_log2="lg",
+    ndtr="phi Phi",
+    norm="l2 L2 norm_2 vecnorm",
+    reciprocal="inv_pos",
+    sigmoid="sigma",
+    square="sqr",  # which is the root in Basic
+)
+"""Names whose meaning is near only, depends on who writes, or holds for some arguments."""
+
+OTHER_NAMES: Mapping[str, tuple[str, ...]] = {**SAME_NAMES, **NEAR_NAMES}
+"""All of these names, with the functions."""
+
+SAME_CALLS: Mapping[str, str] = {
     "logspace": "(10**linspace({all}))",
-    "exp10": "10**({0})",
-    "pow10": "10**({0})",
+    **dict.fromkeys(("exp10", "pow10"), "10**({0})"),
     "sinpi": "sin(pi*({0}))",
     "cospi": "cos(pi*({0}))",
     "cube": "({0})**3",
     "trigamma": "polygamma(1, {0})",
-    "sum_squares": "sum(({0})**2)",
-    "sumsq": "sum(({0})**2)",
+    **dict.fromkeys(("sum_squares", "sumsq"), "sum(({0})**2)"),
     "versin": "(1 - cos({0}))",
-    "hav": "sin(({0})/2)**2",
-    "haversin": "sin(({0})/2)**2",
+    **dict.fromkeys(("hav", "haversin"), "sin(({0})/2)**2"),
     "normpdf": "(exp(-({0})**2/2)/sqrt(2*pi))",
     "betaln": "(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
-    "beta": "exp(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
-    "nchoosek": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
-    "binom": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
-    "comb": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
-    "binomial": "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
     **{
         f"{sign}{one}": f"{inverse}(1/({{0}}))"
         for sign in ("a", "arc")
@@ -148,29 +142,37 @@ CALLS: Mapping[str, str] = {
             ("csch", "asinh"),
         )
     },
-    **dict.fromkeys(("lambda_max", "λ_max", "eigmax", "lambdamax", "max_eig"), "eigvalsh({0})[-1]"),
-    **dict.fromkeys(("lambda_min", "λ_min", "eigmin", "lambdamin", "min_eig"), "eigvalsh({0})[0]"),
     "sind": "sin(pi/180*({0}))",
     "cosd": "cos(pi/180*({0}))",
     "tand": "tan(pi/180*({0}))",
     **{f"{name}d": f"(180/pi*{name}({{all}}))" for name in ("asin", "acos", "atan", "atan2")},
-    "gammainc": "(1 - gammaincc({all}))",
-    "igamma": "(1 - gammaincc({all}))",
-    "t": "({0}).T",
     **dict.fromkeys(("opnorm", "spectral_norm"), "matrix_norm({0}, 2)"),
-    **dict.fromkeys(("lambda_max", "eigmax", "max_eigenvalue", "largest_eigenvalue"), "eigvalsh({0})[-1]"),
-    **dict.fromkeys(("lambda_min", "eigmin", "min_eigenvalue", "smallest_eigenvalue"), "eigvalsh({0})[0]"),
     **dict.fromkeys(("sigma_max", "largest_singular_value"), "svdvals({0})[0]"),
 }
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 
+NEAR_CALLS: Mapping[str, str] = {
+    **dict.fromkeys(("gamma", "Gamma", "Γ"), "exp(lgamma({0}))"),
+    "factorial": "exp(lgamma({0} + 1))",
+    **dict.fromkeys(("Heaviside", "step"), "where({0} > 0, 1, 0)"),
+    "beta": "exp(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
+    **dict.fromkeys(
+        ("nchoosek", "binom", "comb", "binomial"),
+        "exp(lgamma({0} + 1) - lgamma({1} + 1) - lgamma({0} - ({1}) + 1))",
+    ),
+    **dict.fromkeys(
+        "lambda_max λ_max eigmax lambdamax max_eig max_eigenvalue largest_eigenvalue".split(), "eigvalsh({0})[-1]"
+    ),
+    **dict.fromkeys(
+        "lambda_min λ_min eigmin lambdamin min_eig min_eigenvalue smallest_eigenvalue".split(), "eigvalsh({0})[0]"
+    ),
+    **dict.fromkeys(("gammainc", "igamma"), "(1 - gammaincc({all}))"),
+    "t": "({0}).T",  # where it is no factor
+}
+"""Functions that are this for some arguments only, such as symmetric matrices, or for some who write."""
 
-DOUBTFUL = frozenset(
-    "argmax argmin eig eigvals eigenvalues phi Phi l2 L2 norm_2 gamma Gamma Γ factorial Heaviside step gammainc igamma "
-    "sigma lg huber beta nchoosek binom comb binomial lambda_max λ_max eigmax lambdamax max_eig lambda_min λ_min "
-    "eigmin lambdamin min_eig".split()
-)
-"""Names of these whose meaning is near only, depends on who writes, or holds for some arguments."""
+CALLS: Mapping[str, str] = {**SAME_CALLS, **NEAR_CALLS}
+"""All of these functions."""
 
 
 def _normal(signs: str) -> str:
@@ -279,6 +281,13 @@ def _pieces(found: re.Match[str]) -> str:
     return other
 
 
+def _listed(found: re.Match[str]) -> str:
+    """Write a list of what commas part outside of all brackets, `sin(x), x`; any other text stays."""
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in found["all"])
+    is_parted = any(sign == "," and depth == 0 for sign, depth in zip(found["all"], depths, strict=True))
+    return f"[{found['all']}]" if is_parted else found["all"]
+
+
 _CHOOSE = r"exp(lgamma(\1 + 1) - lgamma(\2 + 1) - lgamma(\1 - \2 + 1))"
 
 _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
@@ -288,170 +297,170 @@ _RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
 TEXTS: tuple[Spelling, ...] = (
-    _row(rf"^\s*{CASES}\s*$", cases),
-    _row(r"^[^,;]+?\s(?:if|for|when)\s[^,;]+[,;].+$", alternatives),
-    _guess(MODULUS, modulus),
-    _guess(DIVERGENCE, r"sum(\g<p>*log(\g<p>/\g<q>))"),
-    _row(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
-    _row(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
-    _row(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
-    _row(r"^(.*?\b(\w+)\s*=(?!=).*?)[;\n]\s*d\2\s*/\s*d\w+\s*$", r"\1"),  # y = x^2; dy/dx
-    _row(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
-    _row(r"\frac" + _BRACED + _BRACED, r"((\1)/(\2))"),  # where a shell has read \f
-    _row(
+    _same(rf"^\s*{CASES}\s*$", cases),
+    _same(r"^[^,;]+?\s(?:if|for|when)\s[^,;]+[,;].+$", alternatives),
+    _near(MODULUS, modulus),
+    _near(DIVERGENCE, r"sum(\g<p>*log(\g<p>/\g<q>))"),
+    _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
+    _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
+    _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
+    _same(r"^(.*?\b(\w+)\s*=(?!=).*?)[;\n]\s*d\2\s*/\s*d\w+\s*$", r"\1"),  # y = x^2; dy/dx
+    _same(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
+    _same(r"\frac" + _BRACED + _BRACED, r"((\1)/(\2))"),  # where a shell has read \f
+    _same(
         r"(?<![\w.])(?P<name>[Ss]um|nsum|[Pp]rod(?:uct)?)[(\[](?P<body>[^;]+),\s*[({]?\s*(?P<index>[^\W\d]\w*)\s*,\s*"
         r"(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?\s*[)\]](?:\.doit\(\)|\.evalf\(\))?",
         summed,
     ),
-    _row(
+    _same(
         r"\\(?P<name>sum|prod)\s*_\s*\{\s*(?P<index>[^\W\d]\w*)\s*=\s*(?P<first>\d+)\s*\}\s*\^\s*\{?(?P<last>\d+)\}?"
         r"\s*(?P<body>(?:\\[dt]?frac\s*\{[^{}]*\}\{[^{}]*\}|[^\s+\-=])+)\s*$",
         summed,
     ),
-    _row(
+    _same(
         r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole
     ),
-    _row(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
-    _row(
+    _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
+    _same(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
         r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
         functional,
     ),
-    _row(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+):(\d+)", integers),
-    _row(
+    _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+):(\d+)", integers),
+    _same(
         r"^\s*(?:(?:[^\W\d]\w*\s*(?:['′\u0307])|\\dot\s*\{?\s*[^\W\d]\w*\s*\}?|d[^\W\d]\w*\s*/\s*dt)\s*=(?!=)[^=;,]+"
         r"(?:[;,]\s*|$)){2,}\s*$",
         right_sides,
     ),
-    _row(r"(?<![\w.])(?:jnp|jax\.numpy|cp|cupy|autograd\.numpy|anp)\s*\.\s*(?=[a-z])", "np."),
-    _row(
+    _same(r"(?<![\w.])(?:jnp|jax\.numpy|cp|cupy|autograd\.numpy|anp)\s*\.\s*(?=[a-z])", "np."),
+    _same(
         r"(?<![\w.])(?:jax\.nn|jnn)\s*\.\s*(?=(?:relu|sigmoid|softplus|tanh|silu|elu|log_sigmoid|softmax|log_softmax)\b)",
         "F.",
     ),
-    _row(r"(?<![\w.])jax\.scipy\.", "scipy."),
-    _row(
+    _same(r"(?<![\w.])jax\.scipy\.", "scipy."),
+    _same(
         rf"(?<![\w.])(?:Math|cmath|std|tf\.math|tf|numpy\.lib\.scimath|mp|mpmath)\s*(?:\.|::)\s*(?=(?:{_ELEMENTARY}|abs|pow)\b)",
         "math.",
     ),
-    _row(r"(?<![\w.])d?sign\(((?:[^(),]|\([^()]*\))+,(?:[^(),]|\([^()]*\))+)\)", r"copysign(\1)"),
-    _guess(
+    _same(r"(?<![\w.])d?sign\(((?:[^(),]|\([^()]*\))+,(?:[^(),]|\([^()]*\))+)\)", r"copysign(\1)"),
+    _near(
         r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
         _indexed,
     ),
-    _row(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
-    _guess(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
-    _guess(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
-    _row(
+    _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
+    _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
+    _near(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
+    _same(
         rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{ARGUMENT}",
         _inverse,
         lambda found: f"1/{found['name']}({inside(found['argument'])})",
     ),
-    _row(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{ARGUMENT}", _power),
-    _row(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
-    _row(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
-    _row(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
-    _guess(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
-    _row(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
-    _row(
+    _same(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{ARGUMENT}", _power),
+    _same(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
+    _same(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
+    _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
+    _near(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
+    _same(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
+    _same(
         r"^\s*if\s+(?P<if>.+?)\s*(?:then|:)\s*(?P<a>.+?)\s*;?\s*else\s*:?\s*(?P<b>.+?)\s*$",
         r"\g<a> if \g<if> else \g<b>",
     ),
-    _row(r"^\s*(?:\(?\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\)?)\s*(?:→|↦|->|=>)\s*(.+)$", r"\1"),
-    _row(r"^\s*(?:\w+\s*=\s*)?(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?([^;]+?)\}?\s*;?\s*$", r"\1"),
-    _row(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
-    _row(r"^\s*return\s+(.+)$", r"\1"),
-    _guess(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
-    _guess(r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+)\s*=(?!=)\s*(.+)$", r"\1"),
-    _guess(r"(?<![\w.])dot\(", "matmul("),
-    _guess(r"\.dot\(", ".matmul("),
-    _row(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
-    _row("[“”„‟‘’‚«»`]", ""),
-    _row("[−–—‐‑]", "-"),
-    _row(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", _pieces),
-    _row(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
-    _row(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", _squares),
-    _row(
+    _same(r"^\s*(?:\(?\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\)?)\s*(?:→|↦|->|=>)\s*(.+)$", r"\1"),
+    _same(r"^\s*(?:\w+\s*=\s*)?(?:@|function\s*)\([^()]*\)\s*\{?\s*(?:return\s+)?([^;]+?)\}?\s*;?\s*$", r"\1"),
+    _same(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
+    _same(r"^\s*return\s+(.+)$", r"\1"),
+    _near(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
+    _near(r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+)\s*=(?!=)\s*(.+)$", r"\1"),
+    _near(r"(?<![\w.])dot\(", "matmul("),
+    _near(r"\.dot\(", ".matmul("),
+    _same(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
+    _same("[“”„‟‘’‚«»`]", ""),
+    _same("[−–—‐‑]", "-"),
+    _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", _pieces),
+    _same(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
+    _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", _squares),
+    _same(
         r"\b(?:[sS]um|summation)[(\[](?P<body>.+?),\s*[({]?\s*(?P<index>[a-z])\s*,\s*(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?[)\]]",
         _indexed,
     ),
-    _row(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
-    _guess(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
-    _row(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
-    _row(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
-    _row(r"\s+mod\s+", " % "),
-    _row(r"&&", "&"),
-    _row(r"\|\|", "|"),
-    _row(r"===?", "=="),
-    _guess(r"=>", ">="),
-    _guess(r"=<", "<="),
-    _row(r"<>|!==", "!="),
-    _row(r":=", "="),
-    _guess(r"≈", "="),
-    _row(r"\\sqrt\s*\[\s*3\s*\]\s*" + _BRACED, r"cbrt(\1)"),
-    _row(r"\\sqrt\s*\[\s*(\d+)\s*\]\s*" + _BRACED, r"((\2)^(1/\1))"),
-    _row(r"∛\s*" + ARGUMENT, r"cbrt(\g<argument>)"),
-    _row(r"\b0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b", lambda found: str(int(found[0], 0))),
-    _row(r"(\d[\d.]*|[^\W\d]\w*|\([^()]*\))\s*(?:°|degrees?\b|deg\b)", r"(\1*pi/180)"),
-    _row(r"(\d[\d.]*)\s*(?:radians?|rad)\b", r"\1"),
-    _row(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
-    _guess(r"(?<=\d),(?=\d)", "."),
-    _guess(r"(?<=\d)[’' _](?=\d{3})", ""),
-    _row(r"(?<![\w.])(\d+)!(?![=!])", factorial),
-    _guess(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
-    _row(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
-    _row(
+    _same(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
+    _near(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
+    _same(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
+    _same(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
+    _same(r"\s+mod\s+", " % "),
+    _same(r"&&", "&"),
+    _same(r"\|\|", "|"),
+    _same(r"===?", "=="),
+    _near(r"=>", ">="),
+    _near(r"=<", "<="),
+    _same(r"<>|!==", "!="),
+    _same(r":=", "="),
+    _near(r"≈", "="),
+    _same(r"\\sqrt\s*\[\s*3\s*\]\s*" + _BRACED, r"cbrt(\1)"),
+    _same(r"\\sqrt\s*\[\s*(\d+)\s*\]\s*" + _BRACED, r"((\2)^(1/\1))"),
+    _same(r"∛\s*" + ARGUMENT, r"cbrt(\g<argument>)"),
+    _same(r"\b0(?:[xX][\da-fA-F]{1,16}|[bB][01]{1,64}|[oO][0-7]{1,21})\b", lambda found: str(int(found[0], 0))),
+    _same(r"(\d[\d.]*|[^\W\d]\w*|\([^()]*\))\s*(?:°|degrees?\b|deg\b)", r"(\1*pi/180)"),
+    _same(r"(\d[\d.]*)\s*(?:radians?|rad)\b", r"\1"),
+    _same(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
+    _near(r"(?<=\d),(?=\d)", "."),
+    _near(r"(?<=\d)[’' _](?=\d{3})", ""),
+    _same(r"(?<![\w.])(\d+)!(?![=!])", factorial),
+    _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
+    _same(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
+    _same(
         r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial)[(\[]\s*(\d+)\s*,"
         r"\s*(\d+)\s*[)\]]",
         binomial,
     ),
-    _row(r"\\[dt]?binom\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", binomial),
-    _row(r"\be\s*\^\s*(?=[-+({\w])", "E^"),
-    _guess(r"(?<=\d)\s*%", "/100"),
-    _row(r"[½⅓⅔¼¾]", lambda found: f"({_plain(found)})"),
-    _row(r"[\u2070-\u207f\u2080-\u2089\uff00-\uffef\u00a0\u2000-\u200a]", _plain),
-    _row(r"[\u200b-\u200f\ufeff]", ""),
-    _row(r",\s*(?=[^\W\d]\w*\s*=[^=])", "; "),
-    _row(r"^(?P<all>[^()\[\]]+,[^()\[\]]+)$", r"[\g<all>]"),
-    _row(r"^(?P<all>.+\(.*\)\s*,.+)$", r"[\g<all>]"),
-    _row(r"\s*(?:\.\.\.|…|;|,)\s*$", ""),
+    _same(r"\\[dt]?binom\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", binomial),
+    _same(r"\be\s*\^\s*(?=[-+({\w])", "E^"),
+    _near(r"(?<=\d)\s*%", "/100"),
+    _same(r"[½⅓⅔¼¾]", lambda found: f"({_plain(found)})"),
+    _same(r"[\u2070-\u207f\u2080-\u2089\uff00-\uffef\u00a0\u2000-\u200a]", _plain),
+    _same(r"[\u200b-\u200f\ufeff]", ""),
+    _same(r",\s*(?=[^\W\d]\w*\s*=[^=])", "; "),
+    _same(r"^(?P<all>[^()\[\]]+,[^()\[\]]+)$", r"[\g<all>]"),
+    _same(r"^(?P<all>.+\(.*\)\s*,.+)$", _listed),
+    _same(r"\s*(?:\.\.\.|…|;|,)\s*$", ""),
 )
 """Spellings of expressions and formulas."""
 
 _SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 VALUES: tuple[Spelling, ...] = (
-    _row(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
-    _guess(r"^\s*\[?(?P<rows>[^;\[\]]*[^;\[\]\s][\s,]+[^;\[\]]*(?:;[^;\[\]]+)+)\]?\s*$", _matrix),
-    _row(
+    _same(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
+    _near(r"^\s*\[?(?P<rows>[^;\[\]]*[^;\[\]\s][\s,]+[^;\[\]]*(?:;[^;\[\]]+)+)\]?\s*$", _matrix),
+    _same(
         r"^\s*(?P<all>[-+]?\d{1,3}(?:,\d{3})+)\s*$",
         lambda found: found["all"].replace(",", ""),
         lambda found: re.sub(r",0+(?=\d)", ",", found["all"]),
     ),
-    _guess(r"[|;]", ","),
-    _row(r"^\s*(\S+(?:\s+\S+)*)\s*$", lambda found: re.sub(r"[\s,]+", ",", found[1])),
-    _row(r"(?<![\w.])e(?![\w.(])", "E"),
-    _row(r"(?i)\b(nan|inf)(?:inity)?\b", lambda found: found[1].lower()),
-    _row(r"(?i)\btrue\b", "1"),
-    _row(r"(?i)\bfalse\b", "0"),
-    _row(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
-    _row(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
-    _row(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", from_by_to, from_to_by),
-    _guess(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
-    _row(r"\b(?:x?range)\(", "arange("),
-    _row(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
-    _row(r"(?<=[\d.])[dD]([-+]?\d+)\b", r"e\1"),
-    _row(r"(?<=\d)[fF]\b", ""),
-    _guess(r"(?<=\d)\s*%", "/100"),
-    _guess(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
-    _row(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
-    _row(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
-    _guess(r"^.*$", lambda found: in_si(found[0]) or found[0]),
-    _guess(r"\bone\b(?!\()", "ones"),
-    _row(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
-    _row("[−–—‐‑]", "-"),
-    _row("[“”„‟‘’‚«»`\"']", ""),
-    _guess(r"(?<=\d)[’' _](?=\d{3})", ""),
-    _guess(r",(?:\s*,)+", ","),
-    _guess(r"^\s*,|,\s*$", ""),
+    _near(r"[|;]", ","),
+    _same(r"^\s*(\S+(?:\s+\S+)*)\s*$", lambda found: re.sub(r"[\s,]+", ",", found[1])),
+    _same(r"(?<![\w.])e(?![\w.(])", "E"),
+    _same(r"(?i)\b(nan|inf)(?:inity)?\b", lambda found: found[1].lower()),
+    _same(r"(?i)\btrue\b", "1"),
+    _same(r"(?i)\bfalse\b", "0"),
+    _same(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
+    _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
+    _same(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", from_by_to, from_to_by),
+    _near(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
+    _same(r"\b(?:x?range)\(", "arange("),
+    _same(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
+    _same(r"(?<=[\d.])[dD]([-+]?\d+)\b", r"e\1"),
+    _same(r"(?<=\d)[fF]\b", ""),
+    _near(r"(?<=\d)\s*%", "/100"),
+    _near(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
+    _same(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
+    _same(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
+    _near(r"^.*$", lambda found: in_si(found[0]) or found[0]),
+    _near(r"\bone\b(?!\()", "ones"),
+    _same(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
+    _same("[−–—‐‑]", "-"),
+    _same("[“”„‟‘’‚«»`\"']", ""),
+    _near(r"(?<=\d)[’' _](?=\d{3})", ""),
+    _near(r",(?:\s*,)+", ","),
+    _near(r"^\s*,|,\s*$", ""),
 )
 """Spellings of values."""

@@ -23,6 +23,11 @@ class Command:
         method: The method of `Function` that answers the question, `module:function`; "" where there is none.
         answer: The function that answers a `CommandLine` of the shell, where the shell does more than to ask.
         lacks: Formats, and files of arrays, that its answer cannot be written in.
+        other_names: Names that other tools, and textbooks, have for it.
+        near: Commands of other tools that do something near, and may be typed in its place.
+        elsewhere: Commands of other tools that gradcli has not, each with a hint at what it does of that.
+        respelled: The function that gives command lines which may be meant as this command, `module:function`.  It is
+            asked of each line that cannot be read, a `TypedLine`, and its error, and gives groups of words.
     """
 
     name: str
@@ -31,6 +36,15 @@ class Command:
     method: str = ""
     answer: str = ""
     lacks: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
+    respelled: str = ""
+
+    @property
+    def is_on_function(self) -> bool:
+        """Tell whether it answers on a function, so that an expression comes first."""
+        return bool(self.method or self.answer)
 
     def loaded(self) -> Callable[..., object]:
         """Import the function that Typer reads."""

@@ -110,7 +110,7 @@ class ProgramText:
         if name == "index":
             return parts[0].within(_ALONE) + f"[{_key(call.statics[0])}]"
         if name == "elements_at" and call.statics[0] >= 0 and (found := self._positions(call)) is not None:
-            return parts[0].within(_ALONE) + f"[{':, ' * call.statics[0]}" + _joined(found) + "]"
+            return parts[0].within(_ALONE) + f"[{':, ' * call.statics[0]}" + found + "]"
         if name == "drawn":
             return TextPiece(call.statics[1].shown)
         if name == OPAQUE:
@@ -127,14 +127,16 @@ class ProgramText:
                 parts.insert(0 if is_first else len(parts), piece)
         return TextPiece(f"{name}(") + _joined(parts) + ")"
 
-    def _positions(self, call: Call) -> list[TextPiece] | None:
+    def _positions(self, call: Call) -> TextPiece | None:
         """Write the positions of a gather, one for each dimension; None where their stack is a value of its own."""
         index, count = call.operands[1], call.statics[1]
         if count == 1:
-            return [self.expression(index)]
+            return self.expression(index)
         stack = None if index in self.named else self.calls.get(index)
-        is_stack = stack is not None and stack.op.adds_dimension
-        return [self.expression(one) for one in stack.operands] if stack is not None and is_stack else None
+        if stack is None or not stack.op.adds_dimension:
+            return None
+        found = _joined([self.expression(one) for one in stack.operands])
+        return TextPiece(found.text, found.tight, ((0, found),), index)
 
 
 def as_written(program: Program, named: Mapping[str, Atom], free: Callable[..., str], output_name: str) -> Program:

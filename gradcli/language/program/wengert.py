@@ -304,7 +304,7 @@ class Builder:
         dtype: The dtype that holds the result of each operation on constants, such as `float32`; empty if results are
             exact.  An operation whose exact result this dtype does not hold is a line, which rounds.
         part_of: The defined operation whose meaning is being written, if any.
-        symbol: Gives a line its symbol by its number, where it is to have none of its own.
+        symbol: Gives a line its symbol by its number, dropped lines counted, where it is to have none of its own.
     """
 
     text: str
@@ -316,6 +316,7 @@ class Builder:
     lines: list[Line] = field(default_factory=list)
     _known: dict[Hashable, sympy.Symbol] = field(default_factory=dict)
     _places: dict[Atom, int] = field(default_factory=dict)
+    _made: int = 0
 
     def emit(self, op: str, operands: tuple[Atom, ...], span: Span, statics: tuple[Hashable, ...] = ()) -> Atom:
         """Append an operation and return the symbol (or exact constant) that holds its result.
@@ -334,7 +335,8 @@ class Builder:
             if len(self.lines) >= MAX_LINES:
                 raise TooLargeError(f"more than {MAX_LINES:,} operations", place=Place(self.text, span, self.source))
             place = len(self.lines)
-            symbol = self.symbol(place) if self.symbol else sympy.Dummy(f"t{place}", real=True)
+            symbol = self.symbol(self._made) if self.symbol else sympy.Dummy(f"t{place}", real=True)
+            self._made += 1
             self._known[key] = symbol
             self._places[symbol] = place
             self.lines.append(Line(symbol, Call(op, operands, statics), span, part_of=self.part_of))

@@ -72,13 +72,19 @@ FACTS: Mapping[str, str] = {
 def of_unknown(name: str) -> str:
     """Say what there is in place of a function that is not known, which may be a special function of an order.
 
-    >>> of_unknown("J_0"), of_unknown("f")
-    ('gradcli has no Bessel functions and no orthogonal polynomials; a polynomial is written out', 'gradcli functions lists them')
+    >>> of_unknown("J_0"), of_unknown("P_2"), of_unknown("f")
+    ('torch has no derivative of it', 'a polynomial is written out, as in 3/2*x**2 - 1/2', 'gradcli functions lists them')
     """
-    is_of_order = re.fullmatch(r"[JYIKPHLTU]_?(?:\d|[nlm])", name) is not None
-    special = "gradcli has no Bessel functions and no orthogonal polynomials; a polynomial is written out"
-    return FACTS.get(name) or (special if is_of_order else "gradcli functions lists them")
+    letter = re.fullmatch(r"([A-Z])_?(?:\d|[nlm])", name)
+    special = _SPECIAL.get(letter[1]) if letter is not None else None
+    return FACTS.get(name) or special or "gradcli functions lists them"
 
+
+_SPECIAL = {
+    **dict.fromkeys("JYK", "torch has no derivative of it"),
+    **dict.fromkeys("PHLTU", "a polynomial is written out, as in 3/2*x**2 - 1/2"),
+}
+"""What is there in place of Bessel functions and orthogonal polynomials, by their letters."""
 
 WHERE: Mapping[str, str] = {
     name: f", which is {said}"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gradcli.errors import LanguageError, Place, Span
+from gradcli.language.text import hints
 
 Piece = tuple[str, Span]
 """Characters of a plain text, with the range of the text as typed that they come from."""
@@ -76,6 +77,7 @@ _UNREAD: Mapping[str, str] = {
     **dict.fromkeys(("sum", "prod"), "write sum(x) or prod(x), or Σ[k=0..2] x[k] for a sum over elements"),
     **dict.fromkeys(("partial", "nabla"), "gradcli differentiates: give the function itself, such as x**2"),
     **dict.fromkeys(("int", "lim"), "there are derivatives only"),
+    "sim": hints.NO_EXPECTATION,
     **dict.fromkeys("begin end ldots dots cdots".split(), "write [[1, 2], [3, 4]] for a matrix"),
 }
 """Words that are certainly of LaTeX and not read, with what to write instead."""

@@ -18,6 +18,7 @@ checked_points                   the points of a check, random ones too
 asked_claims                     the variable of each claim that is asked, and the verdicts at a point
 open_claims                      claims without values: the shapes with which they and the function make sense
 proof_boxes, box_claims          a box in which a claim is to hold; claims that are asked in one
+respelled_claims                 checks that may be meant by a line that cannot be read
 check, shell                     the command: all readings of a derivative, and the claims, side by side
 """
 
@@ -47,6 +48,9 @@ _COMMANDS = {
         "gradcli.parts.claims.check:check",
         answer="gradcli.parts.claims.shell:answer_check",
         lacks=("npy",),
+        other_names=("prove", "verify", "gradcheck", "check_grads"),
+        near=("compare", "test", "validate"),
+        respelled="gradcli.parts.claims.respelled_claims:respelled",
     ),
 }
 

@@ -22,7 +22,7 @@ from gradcli.parts.claims.equations import differentials_in, variable_of
 from gradcli.parts.claims.proof_boxes import ClaimBox
 from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
 from gradcli.parts.claims.subject import Subject
-from gradcli.parts.claims.verdict import claimed, expected as met, with_general
+from gradcli.parts.claims.verdict import claimed, expected as judged_numbers, with_general
 from gradcli.questions import judging
 from gradcli.questions.bound_function import BoundFunction
 
@@ -123,21 +123,23 @@ def judged_claims(
     found = tuple(each_claim(bound, v, claims, expected, tolerance, seed, assumed))
     if not assumed:
         texts = {name: one for name, one in claims.items() if isinstance(one, str)}
-        return tuple(_with_symmetry(look, one, texts.get(one.variable, ""), tolerance, seed) for one in found)
+        return tuple(
+            _with_symmetry(look, one, tolerance, seed)
+            if one.status == "refuted" and one.text == texts.get(one.variable)
+            else one
+            for one in found
+        )
     if not found:
         return found
     others = each_claim(look.of_another(general()).bound, v, claims, expected, tolerance, seed)
     return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
 
 
-def _with_symmetry(
-    look: CheckedPoint, claim: results.Claim, text: str, tolerance: Tolerance, seed: int
-) -> results.Claim:
+def _with_symmetry(look: CheckedPoint, claim: results.Claim, tolerance: Tolerance, seed: int) -> results.Claim:
     """Say of a refuted formula that it holds for symmetric matrices, if that is proved."""
     bound = look.bound
     squares = [str(s) for s in bound.program.variables if len(x := bound.shapes[s]) == 2 and x[0] == x[1] > 1]
-    is_of_text = bound.recording is None and bound.reread_at is None
-    if claim.status != "refuted" or claim.text != text or not squares or not is_of_text:
+    if not squares or bound.recording is not None or bound.reread_at is not None:
         return claim
     for names in [[name] for name in squares] + [squares] * (len(squares) > 1):
         assumed = dict.fromkeys(names, STRUCTURES["symmetric"])
@@ -145,7 +147,7 @@ def _with_symmetry(
         with suppress(GradcliError):
             there = under(bound.with_values(members), assumed)
             subject = subject_of(there, claim.variable, look.numbers.v, assumed)
-            found = claimed(subject, text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
+            found = claimed(subject, claim.text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
             if found.status == "proved":
                 asked = option("assume", *(f"{name}=symmetric" for name in names))
                 note = Words(f"it holds for {in_words(assumed)}: {asked}")
@@ -174,4 +176,4 @@ def each_claim(
         anew = partial(subject_at, name) if bound.is_of_point else None
         yield claimed(subject, one, bound.arrays, tolerance, seed=seed, dtype=bound.dtype, anew=anew, box=box)
     for name, value in expected.items():
-        yield met(subject_of(bound, name, v, assumed), value, bound.arrays, tolerance)
+        yield judged_numbers(subject_of(bound, name, v, assumed), value, bound.arrays, tolerance)

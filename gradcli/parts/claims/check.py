@@ -24,7 +24,7 @@ from gradcli.parts import is_listed
 from gradcli.parts.claims.asked_claims import claims_of, judged_claims, with_statements
 from gradcli.parts.claims.assumptions import Assumption, assumption_of
 from gradcli.parts.claims.box_claims import ClaimsInBox
-from gradcli.parts.claims.checked_points import CheckedPoint, random_points, worst_of
+from gradcli.parts.claims.checked_points import CheckedPoint, random_points, require_random_points, worst_of
 from gradcli.parts.claims.claim_readings import StatedFunction
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
 from gradcli.parts.claims.structured_formulas import shortened
@@ -35,9 +35,6 @@ from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
 from gradcli.questions.parsed_text import DeviceOptions, Directions, Inputs, ParsedText
 from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
-
-MAX_POINTS = 10_000
-"""Random points of one check."""
 
 MENDED = ("inaccurate", "nan-trap")
 """Verdicts of the worst random point for which a better form is searched over the whole box."""
@@ -121,7 +118,9 @@ def check(
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
     function = typed._assuming(assume, at)
     claim = with_statements(claim or {}, self.variables)
-    unbound = _comparable(function._asked(at, **options), has_claim=bool(claim or expect), has_v=v is not None)
+    unbound = function._asked(at, **options)
+    if not (claim or expect):
+        _require_no_equation(unbound, has_v=v is not None)
     has_values = bool(unbound.at or unbound.snippet.values or box or expect)
     if shape and has_values:
         raise UsageError(f"{option('shape')} is for a check without values", hint="leave it out: values have shapes")
@@ -221,6 +220,8 @@ class Asked:
             **shared,
         )
         own = worst.bound if asked is bound else asked
+        if not self.modes.are_checked(own):
+            return answer
         return with_modes(answer, worst.bound, own, self.modes, tolerance, failing_at)
 
 
@@ -302,34 +303,23 @@ def _require_sensible(
             raise InputError(message, hint=f"a larger {option('rtol')} or {option('atol')} allows for known errors")
     if seed < 0:
         raise InputError(f"{option('seed', str(seed))} is not a seed", hint="a seed is a whole number from 0 on")
-    if points is None:
-        if boxes:
-            name = next(iter(boxes))
-            point = option("at", f"{name}=VALUE" if name else "VALUE")
-            hint = f"add {option('random', '100')}, or give one point: {point}"
-            raise InputError(
-                f"{option('in')} says where to draw random points, and {option('random')} is missing", hint=hint
-            )
-    elif not boxes:
-        example = option("in", '"x=0..1"')
-        raise InputError(f"{option('random')} needs to know where to draw points", hint=f"add a range: {example}")
-    elif not 1 <= points <= MAX_POINTS:
-        raise InputError(f"{option('random', f'{points:,}')} is not between 1 and {MAX_POINTS:,} points")
+    if points is not None or boxes:
+        require_random_points(points, boxes)
 
 
-def _comparable(unbound: FunctionWithValues, *, has_claim: bool, has_v: bool) -> FunctionWithValues:
-    """Return a function, unless it is an equation without a claim: that is 1 or 0, and there is nothing to compare.
+def _require_no_equation(unbound: FunctionWithValues, *, has_v: bool) -> None:
+    """Refuse an equation, `x**2 == 2*x`, without a claim: its value is 1 or 0, and there is nothing to compare.
 
     Raises:
-        InputError: The value of the text is an equation, `x**2 == 2*x`.
+        InputError: The value of the text is an equation.
     """
     program = unbound.snippet.program
     lines = {line.symbol: line for line in program.lines}
     value = lines.get(program.output)
     if value is None or not (value.call.op.is_branch and value.call.operands[1:] == (1, 0)):
-        return unbound
-    if has_claim or unbound.recording is not None or not _is_equation(value.call.operands[0], lines):
-        return unbound
+        return
+    if unbound.recording is not None or not _is_equation(value.call.operands[0], lines):
+        return
     left, _, right = (part.strip() for part in program.text.partition("=="))
     hint = f"give the function alone, and its derivative by {option('claim', 'FORMULA')}"
     with suppress(GradcliError):

@@ -11,7 +11,7 @@ from gradcli import results
 from gradcli.crosscheck import formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers
-from gradcli.errors import GradcliError, TooLargeError
+from gradcli.errors import GradcliError, InputError, TooLargeError
 from gradcli.language.inputs import read_range
 from gradcli.option_words import option
 from gradcli.parts.claims.structures import Assumed
@@ -19,6 +19,9 @@ from gradcli.progress import each_with_time, tracked
 from gradcli.questions.bound_function import BoundFunction, rounded
 from gradcli.reference.deadline import is_over_time
 from gradcli.results import Array
+
+MAX_POINTS = 10_000
+"""Random points of one check."""
 
 MAX_POINT_ENTRIES = 1_024_000
 """Entries at all random points together: a thousand points of a Jacobian whose every entry is checked."""
@@ -46,6 +49,27 @@ class CheckedPoint:
     def of_another(self, bound: BoundFunction) -> CheckedPoint:
         """Return the same point of another function of the same variables."""
         return replace(self, bound=bound.with_values(self.bound.arrays))
+
+
+def require_random_points(points: int | None, boxes: Mapping[str, str]) -> None:
+    """Refuse random points without a box, a box without points, and too many points.
+
+    Raises:
+        InputError: Either is missing, or there are more than `MAX_POINTS`.
+    """
+    if points is None:
+        if boxes:
+            name = next(iter(boxes))
+            point = option("at", f"{name}=VALUE" if name else "VALUE")
+            hint = f"add {option('random', '100')}, or give one point: {point}"
+            raise InputError(
+                f"{option('in')} says where to draw random points, and {option('random')} is missing", hint=hint
+            )
+    elif not boxes:
+        example = option("in", '"x=0..1"')
+        raise InputError(f"{option('random')} needs to know where to draw points", hint=f"add a range: {example}")
+    elif not 1 <= points <= MAX_POINTS:
+        raise InputError(f"{option('random', f'{points:,}')} is not between 1 and {MAX_POINTS:,} points")
 
 
 def random_points(

@@ -93,6 +93,17 @@ def read_equations(source: SourceText, subject: Subject, shapes: Mapping[str, Sh
     equations = parse_equations(source)
     if not free and not any(equation.below for equation in equations):
         return None
+    return _entries_of(source, equations, free, subject, shapes)
+
+
+def _entries_of(
+    source: SourceText,
+    equations: Sequence[EquationNode],
+    free: Sequence[Token],
+    subject: Subject,
+    shapes: Mapping[str, Shape],
+) -> Program:
+    """Read the entries that equations give, by the letters of their indices; `read_equations` has the errors."""
     if len(equations) > MOST_EQUATIONS:
         raise InputError(f"a claim of more than {MOST_EQUATIONS:,} equations")
     is_free = subject.has_vector and "v" not in subject.program.assigned

@@ -183,10 +183,10 @@ class ClaimComparison:
         return Look(inputs, v, tuple(seen), missing)
 
     def with_limits(self, look: Look) -> Look:
-        """Add the slopes or limits that the check finds where the enclosure has no derivative."""
+        """Add the slopes or limits that the check finds for missing entries, where the enclosure has no derivative."""
         from gradcli.crosscheck.singular import classify_singularities
 
-        if not look.missing or UNKNOWN_POSITIONS in look.missing.values():
+        if UNKNOWN_POSITIONS in look.missing.values():
             return look
         plan = self.truth.moved_to(look.inputs)
         found, known = plan.run(FIRST_BITS), {self.index(entry): entry for entry in look.missing}

@@ -43,6 +43,10 @@ class AskedModes:
     order: int = 1
     batched: bool = False
 
+    def are_checked(self, own: BoundFunction) -> bool:
+        """Tell whether a mode is asked for, or tried on a function: forward mode, where there is a `jvp`."""
+        return self != AskedModes() or (own.recording is not None and own.recording.has_jvp)
+
 
 def with_modes(
     answer: results.Checking,
@@ -62,8 +66,6 @@ def with_modes(
         tolerance: How far a number may be from the truth.
         failing: Collects the verdicts that do not pass.
     """
-    if asked == AskedModes() and not (own.recording is not None and own.recording.has_jvp):
-        return answer
     if own is not bound and answer.sampling is not None:
         own = own.with_values(bound.arrays)
     modes = tuple(_checks(asked, _Judge(bound, own, tolerance, failing)))

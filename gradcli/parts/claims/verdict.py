@@ -323,7 +323,8 @@ def _at_the_point(
         inexact = {name: one for name, one in comparison.subject.assumed.items() if not one.is_exact}
         why = f"no floats are {in_words(inexact)} exactly" if inexact else "it has rounded decimals"
         notes.append(f"{why}, so it is held to the tolerance")
-    here = comparison.with_limits(comparison.look(inputs, comparison.subject.weights, LAST_BITS))
+    here = comparison.look(inputs, comparison.subject.weights, LAST_BITS)
+    here = comparison.with_limits(here) if here.missing else here
     notes += [f"at the point the truth is a limit, as {reason}" for reason in here.limits[:1]]
     return here if is_smooth else replace(here, seen=()), list(filter(None, notes))
 

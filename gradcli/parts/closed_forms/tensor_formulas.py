@@ -33,23 +33,6 @@ from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 if TYPE_CHECKING:
     from gradcli.parts.claims import Compared
 
-if is_listed("claims"):
-    from gradcli.parts.claims import compared_at_random, is_proved_derivative
-else:
-
-    def is_proved_derivative(
-        program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str, of: str = "gradient"
-    ) -> bool:
-        """Prove nothing."""
-        return False
-
-    def compared_at_random(
-        program: Program, shapes: Mapping[Symbol, Shape], variable: str, text: str, points: int
-    ) -> Compared:
-        """Compare nothing, as nothing is proved."""
-        raise NotImplementedError
-
-
 _WEIGHTS = "weights of y"
 """Name of the vector that a Jacobian is multiplied by."""
 
@@ -117,7 +100,10 @@ class ProvedFormula:
         shapes = {one: tuple(sizes.get(n, n) for n in shape) for one, shape in self.function.shapes.items()}
         with suppress(GradcliError, NoAdjointError, RecursionError):
             text = FormulaWriter({number: str(n) for number, n in sizes.items()}, names).formula(self.form).text
-            return compared_at_random(program, shapes, str(self.variable), text, points)
+            if is_listed("claims"):
+                from gradcli.parts.claims import compared_at_random
+
+                return compared_at_random(program, shapes, str(self.variable), text, points)
         return None
 
 
@@ -148,24 +134,30 @@ def hessian_formula(function: SizedFunction, row: Symbol, column: Symbol) -> Pro
 
 def _formula(function: SizedFunction, variable: Symbol, of: str) -> ProvedFormula | None:
     """Return the shortest formula that is proved."""
-    x = str(variable)
-    order = (x, *function.program.names)
-    names = {number: f"({name})" if " " in name else name for number, name in function.names.items()}
-    try:
-        with time_limit():
-            texts: dict[str, ProvedFormula] = {}
-            for form in _forms(function, variable, of):
-                with suppress(GaveUpError):
-                    whole = FormulaWriter(names, order).formula(form)
-                    text = FormulaWriter({}, order).formula(form).text
-                    texts[text] = ProvedFormula(whole, function, variable, form)
-            for text in sorted(texts, key=len):
+    if is_listed("claims"):
+        from gradcli.parts.claims import is_proved_derivative
+
+        x = str(variable)
+        with suppress(GradcliError, NoAdjointError, OverTimeError, RecursionError), time_limit():
+            found = _formulas(function, variable, of)
+            for text in sorted(found, key=len):
                 with suppress(GradcliError):  # of a text that the language does not read
                     if is_proved_derivative(function.program, function.shapes, x, text, of):
-                        return texts[text]
-    except (GradcliError, NoAdjointError, OverTimeError, RecursionError):
-        pass
+                        return found[text]
     return None
+
+
+def _formulas(function: SizedFunction, variable: Symbol, of: str) -> Mapping[str, ProvedFormula]:
+    """Write the derivative in different ways, by their texts; none of them is proved yet."""
+    order = (str(variable), *function.program.names)
+    names = {number: f"({name})" if " " in name else name for number, name in function.names.items()}
+    texts: dict[str, ProvedFormula] = {}
+    for form in _forms(function, variable, of):
+        with suppress(GaveUpError):
+            whole = FormulaWriter(names, order).formula(form)
+            text = FormulaWriter({}, order).formula(form).text
+            texts[text] = ProvedFormula(whole, function, variable, form)
+    return texts
 
 
 def _forms(function: SizedFunction, variable: Symbol, of: str) -> Iterator[NormalForm]:

@@ -27,6 +27,7 @@ _COMMANDS = {
         "gradcli.parts.code.shell:code",
         "gradcli.parts.code.code:code",
         lacks=("csv", "tsv", "npy", "npz"),
+        other_names=("script",),
     ),
 }
 

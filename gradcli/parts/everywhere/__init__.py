@@ -30,7 +30,7 @@ region_words, region_maps        verdicts in words; the map of regions, on a ter
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gradcli.parts import is_listed
@@ -39,12 +39,17 @@ from gradcli.parts.part import Part
 from gradcli.parts.renderer import Renderer
 
 if TYPE_CHECKING:
-    from sympy import Expr, Symbol
-
-    from gradcli.parts.everywhere.proved_lines import ProvedLine
-    from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
-    from gradcli.questions.naming import Directions
-    from gradcli.results import Array, BoxChecking
+    from gradcli.parts.everywhere.box_check import (
+        checked_in_box as checked_in_box,
+        failing_points as failing_points,
+        not_everywhere_in as not_everywhere_in,
+    )
+    from gradcli.parts.everywhere.box_signs import signs_in_box as signs_in_box
+    from gradcli.parts.everywhere.lost_bits import (
+        has_values_in_box as has_values_in_box,
+        lost_bits_in_box as lost_bits_in_box,
+    )
+    from gradcli.parts.everywhere.proved_lines import proved_line as proved_line
 
 _RANGE = Command(
     "range",
@@ -95,75 +100,24 @@ def _figures() -> tuple[Renderer, ...]:
     return ()
 
 
-def checked_in_box(
-    unbound: FunctionWithValues,
-    ranges: Mapping[str, str],
-    statements: str | None,
-    rtol: float | None,
-    allowed: tuple[str, ...],
-    along: Directions = None,
-) -> BoxChecking:
-    """Check every point of a box: statements if there are some, else torch's numbers.
-
-    Raises:
-        GradcliError: A range, a statement or a tolerance makes no sense, or an operation has no rule on boxes.
-    """
-    from gradcli.parts.everywhere import box_check
-
-    return box_check.checked_in_box(unbound, ranges, statements, rtol, allowed, along)
+_OFFERED = {
+    "checked_in_box": "box_check",
+    "failing_points": "box_check",
+    "not_everywhere_in": "box_check",
+    "signs_in_box": "box_signs",
+    "proved_line": "proved_lines",
+    "lost_bits_in_box": "lost_bits",
+    "has_values_in_box": "lost_bits",
+}
+"""What other parts take of this one, with its module."""
 
 
-def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -> frozenset[int]:
-    """Return the signs, 1, -1 and 0, that an expression may have where each symbol is between two ends."""
-    from gradcli.parts.everywhere import box_signs
+if not TYPE_CHECKING:  # which reads the signatures where they are
 
-    return box_signs.signs_in_box(expression, ends)
+    def __getattr__(name: str) -> object:
+        """Import what is offered when it is first asked for."""
+        if name not in _OFFERED:
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        from importlib import import_module
 
-
-def failing_points(
-    unbound: FunctionWithValues, ranges: Mapping[str, str], statements: Sequence[str]
-) -> Sequence[Mapping[str, Array]]:
-    """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
-    from gradcli.parts.everywhere import box_check
-
-    return box_check.failing_points(unbound, ranges, statements)
-
-
-def not_everywhere_in(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> str:
-    """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
-    from gradcli.parts.everywhere import box_check
-
-    return box_check.not_everywhere_in(unbound, ranges)
-
-
-def proved_line(bound_function: BoundFunction, low: float, high: float) -> ProvedLine | None:
-    """Find where torch's numbers are proved along a range of the one variable of a question; None if nothing is known.
-
-    Args:
-        bound_function: A function of one element, by a number.
-        low: The lower end of its range.
-        high: The upper end.
-    """
-    from gradcli.parts.everywhere import proved_lines
-
-    return proved_lines.proved_line(bound_function, low, high)
-
-
-def lost_bits_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str], enough: float) -> int | None:
-    """Bound the bits that y and its derivatives lose in a box; None where no bound is found, or y may have no value.
-
-    Args:
-        unbound: The function.
-        ranges: The ranges of the variables that move.
-        enough: Bits from which down a bound is as low as it is asked for.
-    """
-    from gradcli.parts.everywhere import lost_bits
-
-    return lost_bits.lost_bits_in_box(unbound, ranges, enough)
-
-
-def has_values_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> bool:
-    """Tell whether y certainly has a value at every point of a box."""
-    from gradcli.parts.everywhere import lost_bits
-
-    return lost_bits.has_values_in_box(unbound, ranges)
+        return getattr(import_module(f"{__name__}.{_OFFERED[name]}"), name)

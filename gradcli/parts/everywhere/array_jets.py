@@ -3,6 +3,9 @@
 Elementwise operations are those of numbers, on all elements at once; sums and products of matrices are folded by
 halves.  So a line through a point of any size costs a few passes over its elements a box, and no line of its own for
 each of them.
+
+Sums, products and movements are thus written here and in `scalars`, on purpose: there each number is a line with its
+own slopes, which sees that two are the same, and so bounds tightly what a few variables do; here an array is one jet.
 """
 
 from __future__ import annotations
@@ -27,7 +30,6 @@ from gradcli.parts.everywhere.joining_choices import has_row_rule, joins
 from gradcli.parts.everywhere.scalars import FOLDS, ScalarProgram, is_length, prepared
 from gradcli.parts.everywhere.wholes import whole_of
 from gradcli.reference.bounds import NoRuleError
-from gradcli.reference.deadline import require_time
 from gradcli.reference.rules import rule_of
 
 AT_ONCE = 2**18
@@ -92,16 +94,7 @@ class ArrayEvaluator(Evaluator):
         """Evaluate on jets of the variables, each of the shape of its variable and an axis for the boxes."""
         by_name = {str(s): s for s in self.source.variables}
         own = {atoms[()]: by_name[name] for name, atoms in self.program.variables.items() if name in by_name}
-        known: dict[Atom, Jet] = {**self.constants, **{own.get(s, s): jet for s, jet in seeds.items()}}
-        with np.errstate(all="ignore"):
-            for line in self.lines:
-                require_time()
-                known[line.symbol] = self.computed(line, known, is_second=is_second)
-        return [self.jet_of(known, self.source.output)]
-
-    def operands_of(self, line: Line, known: Mapping[Atom, Jet]) -> list[Jet]:
-        """Return what a line is computed of."""
-        return [self.jet_of(known, a) for a in line.call.operands]
+        return super().of_jets({own.get(s, s): jet for s, jet in seeds.items()}, is_second=is_second)
 
     def computed(self, line: Line, known: Mapping[Atom, Jet], *, is_second: bool) -> Jet:
         """Compute a line."""

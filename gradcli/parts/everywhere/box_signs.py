@@ -22,7 +22,7 @@ EVERY_SIGN = frozenset({1, -1, 0})
 
 
 def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -> frozenset[int]:
-    """Return the signs that an expression may have, each of which some point may have.
+    """Return the signs, 1, -1 and 0, that an expression may have where each symbol is between two ends.
 
     >>> x = Symbol("x", real=True)
     >>> sorted(signs_in_box(x**2 - x, {x: (2.0, 3.0)})), sorted(signs_in_box(x**2, {x: (0.0, 3.0)}))

@@ -131,9 +131,16 @@ class Evaluator:
         with np.errstate(all="ignore"):
             for line in self.lines:
                 require_time()
-                operands = [self.jet_of(known, a) for a in line.call.operands]
-                known[line.symbol] = self.jet_of_line(line, operands, is_second=is_second)
+                known[line.symbol] = self.computed(line, known, is_second=is_second)
         return [self.jet_of(known, a) for a in self.outputs]
+
+    def operands_of(self, line: Line, known: Mapping[Atom, Jet]) -> list[Jet]:
+        """Return what a line is computed of."""
+        return [self.jet_of(known, a) for a in line.call.operands]
+
+    def computed(self, line: Line, known: Mapping[Atom, Jet], *, is_second: bool) -> Jet:
+        """Compute a line."""
+        return self.jet_of_line(line, self.operands_of(line, known), is_second=is_second)
 
     def values(self, boxes: Interval) -> list[Interval]:
         """Evaluate values alone."""

@@ -1,7 +1,8 @@
 """A Program of arrays as one of numbers: each element a line of its own, so that boxes of any variables are possible.
 
 The value of a variable that does not move is a number, and movements, sums and products of matrices are written out.
-What has no elements of this kind, such as an inverse, is refused.
+What has no elements of this kind, such as an inverse, is refused; a line through many numbers is bounded by
+`array_jets`.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ _COMMANDS = {
         "Look closer",
         "gradcli.parts.explain.shell:explain",
         "gradcli.parts.explain.explain:explain",
+        other_names=("steps",),
     ),
     "graph": Command(
         "graph",

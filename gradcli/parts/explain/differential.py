@@ -34,15 +34,6 @@ from gradcli.symbolic.matrix_algebra.networks import GaveUpError, NormalForm
 from gradcli.symbolic.matrix_algebra.program_forms import FormReader
 from gradcli.symbolic.matrix_algebra.spelling import WholeTensors
 
-if is_listed("closed_forms"):
-    from gradcli.parts.closed_forms import whole_gradient
-else:
-
-    def whole_gradient(program: Program, shapes: Mapping[Atom, Shape], variable: str) -> WholeTensors | None:
-        """Find no formula."""
-        return None
-
-
 MOST_NAMED = 3
 """Sums that get a name; a function of more is no matter for a board."""
 
@@ -78,10 +69,14 @@ def differential(program: Program, shapes: Mapping[Atom, Shape], wrt: Sequence[s
         return Differential()
     if any(len(one.change.text) > LONGEST for one in lines):
         return Differential()
-    if shapes.get(program.output, ()):
-        return Differential(lines)
-    found = ((name, whole_gradient(program, shapes, name)) for name in wrt)
-    return Differential(lines, {name: _shown(one, program) for name, one in found if one is not None})
+    gradients: dict[str, WholeTensors] = {}
+    if is_listed("closed_forms"):
+        from gradcli.parts.closed_forms import whole_gradient
+
+        is_of_one = not shapes.get(program.output, ())
+        found = ((name, whole_gradient(program, shapes, name)) for name in wrt if is_of_one)
+        gradients = {name: _shown(one, program) for name, one in found if one is not None}
+    return Differential(lines, gradients)
 
 
 def _shown(formula: WholeTensors, program: Program) -> WholeTensors:

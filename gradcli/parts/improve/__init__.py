@@ -33,6 +33,13 @@ _IMPROVE = Command(
     "gradcli.parts.improve.shell:improve",
     "gradcli.parts.improve.improve:improve",
     lacks=("csv", "tsv", "npy", "npz"),
+    other_names=("rewrite", "stabilize"),
+    elsewhere=(
+        (
+            "simplify",
+            "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
+        ),
+    ),
 )
 
 

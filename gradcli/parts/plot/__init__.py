@@ -1,6 +1,7 @@
 """A function and its derivative as curves, with kinks and poles; over two variables, a map.
 
 plot, shell                      the command, its help and its options
+respelled_plots                  plots that may be meant by a line that cannot be read
 moving_function                  a question whose values move along a line or in a plane
 plot_document                    the plot, and the places that are listed below it
 drawn_curves                     curves as data, without places
@@ -37,6 +38,8 @@ _COMMANDS = {
         "gradcli.parts.plot.shell:plot",
         "gradcli.parts.plot.plot:plot",
         lacks=("latex", "plain", "npy", "npz"),
+        other_names=("draw",),
+        respelled="gradcli.parts.plot.respelled_plots:respelled",
     ),
 }
 

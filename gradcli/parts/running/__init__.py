@@ -43,6 +43,7 @@ refusals           why torch refuses a pass: the line, and what mends it
 watching           all passes of a script: NaN, gradients of 0, parameters that are never trained
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
 shell              the command `run`
+respelled_runs     runs that may be meant by a line that cannot be read
 pass_printer       the passes of a script, printed as they end
 pass_line          a pass in a line
 plain_functions    recording and checking as functions
@@ -139,7 +140,13 @@ class _Script:
 _OF_LAST_PASS = ("explain",)
 """Commands that run a script, and answer on its last backward pass."""
 
-_RUN = Command("run", "Many at once", "gradcli.parts.running.shell:run")
+_RUN = Command(
+    "run",
+    "Many at once",
+    "gradcli.parts.running.shell:run",
+    near=("debug", "nan", "why", "exec", "python"),
+    respelled="gradcli.parts.running.respelled_runs:respelled",
+)
 
 
 class RunningPart(Part):

@@ -12,6 +12,7 @@ sinks         blocks of rows out, and the cells that they keep of the input
 stream_summary  what is said at the end of a stream
 methods       the methods of `Function`
 shell         the command: rows in, derivatives out
+respelled_maps  a table that is sent, where a line lacks it
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ from gradcli.parts.part import Part
 
 _COMMANDS = {
     "map": Command(
-        "map", "Many at once", "gradcli.parts.tables.shell:map_", answer="gradcli.parts.tables.shell:answer_map"
+        "map",
+        "Many at once",
+        "gradcli.parts.tables.shell:map_",
+        answer="gradcli.parts.tables.shell:answer_map",
+        respelled="gradcli.parts.tables.respelled_maps:respelled",
     ),
 }
 

@@ -34,19 +34,6 @@ from gradcli.parts.tables.sinks import Layout, open_sink
 from gradcli.results import RowSource
 from gradcli.results.record import Record
 
-if is_listed("running"):
-    from gradcli.parts.running import file_text, function_with_code
-else:
-
-    def file_text(word: str) -> str | None:
-        """Find no file of code."""
-        return None
-
-    def function_with_code(word: str, code: str | None) -> Function | None:
-        """Find no function of Python."""
-        return None
-
-
 if TYPE_CHECKING:
     from gradcli.parts.tables.streaming import Stream, Tally
     from gradcli.parts.typed_function import TypedFunction
@@ -86,7 +73,12 @@ class Work(Record):
     @classmethod
     def from_question(cls, expression: str, asked: Mapping[str, object], *, keep: bool, form: str) -> Work:
         """Collect the work of a command line, with the text of the Python file that the expression names."""
-        return cls(expression, file_text(expression), asked, keep, form)
+        code = None
+        if is_listed("running"):
+            from gradcli.parts.running import file_text
+
+            code = file_text(expression)
+        return cls(expression, code, asked, keep, form)
 
 
 @functools.lru_cache(4)
@@ -96,7 +88,12 @@ def function_of(expression: str, code: str | None) -> TypedFunction:
     Raises:
         GradcliError: As for `Function`, or as running the file raises.
     """
-    return cast("TypedFunction", function_with_code(expression, code) or Function(expression))
+    found = None
+    if is_listed("running"):
+        from gradcli.parts.running import function_with_code
+
+        found = function_with_code(expression, code)
+    return cast("TypedFunction", found or Function(expression))
 
 
 def write_derivatives(

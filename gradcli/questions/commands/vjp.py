@@ -94,7 +94,7 @@ def vjps(
 def answered(
     unbound: FunctionWithValues,
     vs: Sequence[Value],
-    text: str | None = None,
+    loss_text: str | None = None,
     *,
     accumulate: bool = False,
     most_elements: int | None = None,
@@ -105,7 +105,7 @@ def answered(
     Args:
         unbound: The function at its point.
         vs: The gradient vectors.
-        text: The loss, whose derivative is v.
+        loss_text: The loss, whose derivative is v.
         accumulate: Whether to show what `.grad` holds after each pass.
         most_elements: The number of elements of all lines that there may be, if each line is to be held.
         each: Whether each pass of a snippet has a product, in place of one for all.
@@ -114,8 +114,8 @@ def answered(
         GradcliError: A v is needed and not given, has not y's shape, or is given with a loss; there are too many.
     """
     snippet = unbound.snippet
-    own, extra = (unbound, {}) if text is None else apart(unbound, text, vs or None)
-    is_of_snippet = not vs and text is None
+    own, extra = (unbound, {}) if loss_text is None else apart(unbound, loss_text, vs or None)
+    is_of_snippet = not vs and loss_text is None
     bound = own.bind(is_last=is_of_snippet and not each)
     elements = 1 + sum(map(math.prod, bound.shapes.values()))
     if most_elements is not None and elements > most_elements:
@@ -128,8 +128,8 @@ def answered(
     own_vs = (passes and snippet.vectors) or [snippet.v]
     if (many := len(vs or own_vs)) > MAX_PRODUCTS:
         raise TooLargeError(f"{many:,} gradient vectors are more than {MAX_PRODUCTS}", hint="jacobian gives all rows")
-    given = [bound.cotangent(v, None) for v in vs] or [bound.cotangent(None, v) for v in own_vs if text is None]
-    loss = None if text is None else derive_loss(bound, text, extra)
+    given = [bound.cotangent(v, None) for v in vs] or [bound.cotangent(None, v) for v in own_vs if loss_text is None]
+    loss = None if loss_text is None else derive_loss(bound, loss_text, extra)
     remarked = dict.fromkeys(warning for v in given for warning in remarks_on_v(bound, v))
     remarked |= dict.fromkeys((*remarks_on_passes(bound), *(loss.warnings if loss else ())))
     trial.end()

@@ -17,4 +17,11 @@ SHOWN = {
 
 COLORED = dict.fromkeys(["trap", "lost"])
 
+COMMAND_LINES = {
+    (
+        "parts/improve/__init__.py",
+        "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
+    ): "a command that is typed in the shell",
+}
+
 RECORDED = dict.fromkeys(["improve"])

@@ -28,6 +28,7 @@ TAKEN: dict[str, Callable[[Any], Any]] = {
     "scatter_add": lambda x: torch.zeros(4, 4, dtype=x.dtype).scatter_add(1, COLUMNS, x.view(4, 3)[:, :2]),
     "index_put": lambda x: x.view(4, 3).index_put((ROWS,), x[:3], accumulate=True),
     "long": lambda x: x[LONG],
+    "long of several dimensions": lambda x: torch.outer(x, x)[LONG, LONG.flip(0)],
 }
 """Functions that take elements at positions, or add them up there, by what they call."""
 
@@ -43,6 +44,13 @@ def test_passes_back_through_positions_are_recorded(name: str) -> None:
 
     check = check_of(record(penalty, X).grad({"x": X}))
     assert (check.verdict, check.proven, check.checked) == ("agree", True, 12)
+
+
+def test_long_positions_of_several_dimensions_stand_in_the_text() -> None:
+    """Their stack, which has no name, is at the place of both."""
+    asked = record(lambda x: torch.outer(x, x)[LONG, LONG.flip(0)].sum(), X)
+    assert "*x)[[0, 7, 2, ..., 9], [9, 2, 7, ..., 0]]" in asked.recorded().program.text
+    assert check_of(asked.grad({"x": X})).verdict == "agree"
 
 
 @pytest.mark.parametrize(("i", "said"), [([2, 0], "x[i[j]]"), ([-1, 0], "x[2 - 2*i]")])

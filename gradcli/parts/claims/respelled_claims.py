@@ -1,0 +1,41 @@
+"""Checks that may be meant by a command line that cannot be read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.errors import GradcliError
+from gradcli.registry import all_commands
+from gradcli.trial import SpelledGroup
+
+_WHY = ("debug", "nan", "why", "exec", "python")
+"""Words that ask what is wrong, of an expression or of a script."""
+
+
+def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
+    """Generate checks by other names, and an equation as a function with its claim."""
+    yield SpelledGroup(_by_other_names(line))
+    yield SpelledGroup(_equation(line))
+
+
+def _by_other_names(line: TypedLine) -> Iterator[Words]:
+    """Check what another tool compares, `test "x^2" --at 1`, and an expression that is asked about."""
+    first, *rest = line.words or ("",)
+    if first in all_commands()["check"].near:
+        yield ("check", *rest)
+    if first in _WHY and os.path.splitext(" ".join(rest[:1]))[1] not in (".py", ".ipynb"):
+        yield ("check", *rest[-3:])
+
+
+def _equation(line: TypedLine) -> Iterator[Words]:
+    """Take the right side of an equation for a claim, `check "x^2 = 2x"`."""
+    if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
+        equation = re.fullmatch(r"\s*([^;=]+?)\s*={1,2}(?!=)\s*([^;]+?)\s*", line.text)
+        is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
+        if equation is not None and is_whole and not (equation[1].rstrip("'").isidentifier() or " at " in line.text):
+            rest = line.put(line.others[0], 1, equation[1])[line.start :]
+            yield ("check", *rest, "--claim", equation[2])

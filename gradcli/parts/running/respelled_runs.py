@@ -1,0 +1,72 @@
+"""Scripts and functions of files that may be meant by a command line that cannot be read; none is run for that."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+
+from gradcli.cli.console import is_sent
+from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.questions_in_words import asked, is_of_sympy
+from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.errors import GradcliError
+from gradcli.registry import all_commands
+from gradcli.trial import SpelledGroup
+
+_DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "find-nan", "check-nan", "autograd"])
+"""Options that ask `run` for what it does of itself."""
+
+
+def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
+    """Generate runs of a script: by another name, in place of an expression, with its arguments, and as it is sent."""
+    yield SpelledGroup(_by_other_names(line))
+    yield SpelledGroup(_in_place_of_expression(line, error))
+    yield SpelledGroup(_with_arguments(line))
+    is_missing = line.command == "run" and not line.others and not line.unknown and "-c" not in line.words
+    yield SpelledGroup([(*line.words, "-")] if is_missing and is_sent() else [], is_sure=True)
+
+
+def _by_other_names(line: TypedLine) -> Iterator[Words]:
+    """Run what another tool runs, `python train.py`."""
+    first, *rest = line.words or ("",)
+    if first in all_commands()["run"].near and os.path.splitext(" ".join(rest[:1]))[1] in (".py", ".ipynb"):
+        yield ("run", *rest)
+
+
+def _with_arguments(line: TypedLine) -> Iterator[Words]:
+    """Give options that `run` has not to the script, or leave them out."""
+    if line.command == "run" and line.unknown and line.others:
+        place, script = line.unknown[0], line.others[0]
+        if place > script:
+            yield (*line.words[:place], "--", *line.words[place:])
+        elif line.words[place].lstrip("-").replace("_", "-") not in _DEBUGGING:
+            yield (*line.put(place, 1), "--", line.words[place])
+        yield line.put(place, 1)
+
+
+def _in_place_of_expression(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Run a script that stands in the place of an expression, or name a function or a tensor of it."""
+    path = line.text.removeprefix("@")
+    if not line.others or "torch raises" in error.text.message:  # and so it would where the script is run
+        return
+    is_without_pass = "makes no backward pass" in error.text.message
+    if line.command == "run" and not is_without_pass:
+        return
+    called = re.fullmatch(r"(.+?\.(?:py|ipynb))::?([^\W\d]\w*)(?:\([^()]*\))?", path)
+    if called is not None and os.path.isfile(called[1]):
+        yield line.put(line.others[0], 1, f"{called[1]}::{called[2]}")
+    if path.endswith((".py", ".pyw", ".ipynb")) and os.path.isfile(path):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+            if is_of_sympy(text):
+                yield from map(tuple, asked(text))
+                return
+            names, passes = re.findall(r"(?m)^def (\w+)", text), re.findall(r"(?m)^(\w+)\.backward\(\)", text)
+            has_value = "--at" in line.flags.values()
+            if passes and path.endswith(".py") and not has_value and line.command not in ("", DERIVATIVE):
+                yield line.put(line.others[0], 1, f"{path}::{passes[-1]}")
+            if not is_without_pass and (re.search(r"\.backward\(|autograd\.grad\(", text) or not names):
+                yield ("run", path)
+            yield from (line.put(line.others[0], 1, f"{path}::{name}") for name in names[:2] if has_value)
