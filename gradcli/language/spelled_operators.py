@@ -10,9 +10,9 @@ import re
 CASES = (
     r"(?P<left>(?:[^\W\d]\w*\s*(?:\([^()]*\))?\s*=\s*)?)(?:\\left)?\s*"
     r"(?:\\?\{\s*\\begin\{(?P<array>array)\}\s*(?:\{[lcr|]*\})?(?P<rows>.*?)\\end\{array\}(?:\s*\\right\s*\.)?"
-    r"|\\begin\{(?P<kind>d?cases)\}(?P<pieces>.*?)\\end\{d?cases\}|\{(?P<braced>[^{}]*)\}?)"
+    r"|\\begin\{(?P<kind>d?cases)\}(?P<pieces>.*?)\\end\{d?cases\}|\{(?P<braced>[^{}]*)\})"
 )
-"""Pattern of a function by cases, in a brace that need not be closed, or in LaTeX."""
+"""Pattern of a function by cases, in braces or in LaTeX."""
 
 _OTHERWISE = r"(?:otherwise|elsewhere|else)"
 _CONDITION = re.compile(r"[<>=≤≥≠]|\\(?:leq?|geq?|neq?|lt|gt)\b")
@@ -24,7 +24,7 @@ def cases(found: re.Match[str]) -> str:
 
     >>> cases(re.match(CASES, "{ x^2, x < 1; 2x - 1, x >= 1 }"))
     'where(x < 1, x^2, 2x - 1)'
-    >>> cases(re.match(CASES, "f(x) = {0, x < 0; x, 0 <= x <= 1; 1, x > 1"))
+    >>> cases(re.match(CASES, "f(x) = {0, x < 0; x, 0 <= x <= 1; 1, x > 1}"))
     'f(x) = where(x < 0, 0, where((0 <= x) & (x <= 1), x, where(x > 1, 1, nan)))'
     """
     whole = next(found[name] for name in ("rows", "pieces", "braced") if found[name] is not None)

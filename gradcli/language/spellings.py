@@ -298,6 +298,7 @@ _RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 
 TEXTS: tuple[Spelling, ...] = (
     _same(rf"^\s*{CASES}\s*$", cases),
+    _near(r"^[^{}]*\{[^{}]*$", lambda found: re.sub(rf"^\s*{CASES}\s*$", cases, f"{found[0]}}}")),
     _same(r"^[^,;]+?\s(?:if|for|when)\s[^,;]+[,;].+$", alternatives),
     _near(MODULUS, modulus),
     _near(DIVERGENCE, r"sum(\g<p>*log(\g<p>/\g<q>))"),

@@ -148,7 +148,7 @@ class BoundFunction:
             "inputs": self.arrays,
             "wrt": self.wrt,
             "output": self.program.output_name,
-            "warnings": self.program.warnings,
+            "warnings": that_hold(self.program.warnings, self.program.names),
         }
 
     @cached_property
@@ -492,10 +492,11 @@ class FunctionWithValues:
             reread_at = self if program.needs_values else None
         arrays = {name: named.pop(name) for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
-        alone = [LAST_ALONE] * (is_last and self.snippet.starts_anew)
-        remarks = (*cut_remarks(program), *remarks_on_shapes(program, shapes, at.values()), *alone)
+        alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []
+        remarks = cut_remarks(program) if program.joined else ()
+        of_text = (*told, *program.warnings, *remarks, *remarks_on_shapes(program, shapes, at.values()))
         called = self.recording.call.called if self.recording else ""
-        program = replace(program, warnings=that_hold((*told, *program.warnings, *remarks), program.names), called=called)
+        program = replace(program, warnings=tuple(dict.fromkeys((*of_text, *alone))), called=called)
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
         found = shared(program) if called else program, shapes, arrays, asked, dtype, named, snippet.frees_graph
         return BoundFunction(*found, self.recording, reread_at, self.check, twice, device)

@@ -103,8 +103,8 @@ def _sign(shown: str) -> str:
 def _dotted(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
     """Remark on `v·w` of two vectors, which is the dot product on paper."""
     for line in program.lines:
-        one, *others = (shapes.get(operand, ()) for operand in line.call.operands)
-        if line.call.op.name == "mul" and len(one) == 1 < max(one) and others == [one]:
+        sizes = [shapes.get(operand, ()) for operand in line.call.operands]
+        if line.call.op.name == "mul" and sizes[0] == sizes[1] and len(sizes[0]) == 1 and sizes[0] != (1,):
             left, sign, right = (part.strip() for part in _parted_at_dot(program.text[slice(*line.span)]))
             if left and right:
                 yield f"{left}{sign}{right} multiplies element by element; {left} @ {right} is the dot product"
@@ -113,7 +113,7 @@ def _dotted(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
 
 def _parted_at_dot(text: str) -> tuple[str, str, str]:
     """Part a product at its only dot; empty parts where it has other signs."""
-    found = re.fullmatch(r"([^·⋅∙*\\()]+)(·|⋅|∙|\\cdot\b)([^·⋅∙*\\()]+)", text)
+    found = re.fullmatch(r"([^·⋅∙*\\()\[]+)(·|⋅|∙|\\cdot\b)([^·⋅∙*\\()\[]+)", text)
     return (found[1], found[2], found[3]) if found is not None else ("", "", "")
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +24,6 @@ from gradcli.language.program.wengert import (
     AskedMeaning,
     Atom,
     Call,
-    Line,
     Program,
     Shape,
     broadcast,

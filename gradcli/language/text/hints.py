@@ -72,8 +72,8 @@ FACTS: Mapping[str, str] = {
 def of_unknown(name: str) -> str:
     """Say what there is in place of a function that is not known, which may be a special function of an order.
 
-    >>> of_unknown("J_0"), of_unknown("P_2"), of_unknown("f")
-    ('torch has no derivative of it', 'a polynomial is written out, as in 3/2*x**2 - 1/2', 'gradcli functions lists them')
+    >>> of_unknown("J_0"), of_unknown("f")
+    ('torch has no derivative of it', 'gradcli functions lists them')
     """
     letter = re.fullmatch(r"([A-Z])_?(?:\d|[nlm])", name)
     special = _SPECIAL.get(letter[1]) if letter is not None else None

@@ -20,7 +20,8 @@ _GREEK = (
     "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell"
 )
 _FUNCTIONS = (
-    "log ln exp sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan det tr Tr trace diag max min softmax relu"
+    "log ln exp sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan det tr Tr trace diag max min softmax "
+    "relu"
 )
 
 _WORDS: Mapping[str, str] = {
@@ -197,8 +198,8 @@ class _Reader:
     def _bracket(self, place: int) -> Iterator[Piece]:
         """Generate the parenthesis that a large bracket is, `\\left[x + 1\\right]^2`, if it is one, and no list."""
         if self.text[place : place + 1] == "[" and (found := _IN_BRACKETS.match(self.text, place + 1)) is not None:
-            if re.search("[,;:&]", re.sub(r"\([^()]*\)|\\[,;:]", "", found[0])) is None:
-                self.grouping |= {place, found.end()}
+            is_list = re.search("[,;:&]", re.sub(r"\([^()]*\)|\\[,;:]", "", found[0])) is not None
+            self.grouping |= set() if is_list else {place, found.end()}
         if place in self.grouping:
             yield self._piece("(" if self.text[place] == "[" else ")", place, place + 1)
 

@@ -15,7 +15,12 @@ _SIGNS = {s: instead for signs, instead in map(str.split, _PLAIN.split(", ")) fo
 _RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁺": "+", "⁻": "-"}
 _LARGE = {"∑": "Σ", "∏": "Π"}
 
-_ACCENTS = dict(zip("\u0302\u0303\u0304\u0305\u0307\u0308\u20d7", "hat tilde bar bar dot ddot vec".split(), strict=True))
+_ACCENTS = {
+    chr(mark): word
+    for mark, word in zip(
+        (0x302, 0x303, 0x304, 0x305, 0x307, 0x308, 0x20D7), "hat tilde bar bar dot ddot vec".split(), strict=True
+    )
+}
 """Marks above a letter that have no letter of their own with it, `x̂`, by the words of LaTeX for them."""
 
 _SIGN = re.compile(
