@@ -79,7 +79,7 @@ _QUANTITY = re.compile(rf"(?P<number>[-+−]?{_NUMBER})\s*(?P<unit>{_UNIT})(?=\s
 _RAISED = str.maketrans("⁺⁻¹²³⁴", "+-1234")
 
 
-class Quantity(NamedTuple):
+class NumberInSI(NamedTuple):
     """A value in the SI.
 
     Attributes:
@@ -120,14 +120,14 @@ def clause(text: str, word: str) -> str:
     return f": {found['number']} {found['unit']} is {' '.join(value).strip()}"
 
 
-def quantity(number: str, unit: str) -> Quantity | None:
+def quantity(number: str, unit: str) -> NumberInSI | None:
     """Convert a number with a unit; None where the unit is not known.
 
     >>> quantity("5", "g/cm^3"), quantity("1", "J/kg K"), quantity("2", "parsec")
-    (Quantity(number='5e3', unit='kg/m^3'), None, None)
+    (NumberInSI(number='5e3', unit='kg/m^3'), None, None)
     """
     if unit in _SUFFIXES:
-        return Quantity(_scaled(number, _PREFIXES.get(unit, Fraction(10**6))), "")
+        return NumberInSI(_scaled(number, _PREFIXES.get(unit, Fraction(10**6))), "")
     above, *below = (part.strip() for part in unit.split("/"))
     factor, shown = Fraction(1), list[str]()
     for n, part in enumerate((above, *below)):
@@ -143,7 +143,7 @@ def quantity(number: str, unit: str) -> Quantity | None:
             names.append(base[0] if power == 1 or not base[0] else f"{base[0]}^{power}")
         joined = " ".join(filter(None, names))
         shown.append(f"({joined})" if n and len(words) > 1 else joined)
-    return Quantity(_scaled(number, factor), "/".join((shown[0] or "1", *shown[1:])) if below else shown[0])
+    return NumberInSI(_scaled(number, factor), "/".join((shown[0] or "1", *shown[1:])) if below else shown[0])
 
 
 def _base(word: str) -> tuple[str, Fraction] | None:

@@ -23,14 +23,12 @@ from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.errors import GradcliError, InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language import inputs
 from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
-from gradcli.language.lower.juxtaposed_names import cut_remarks
+from gradcli.language.lower.juxtaposed_names import cut_remarks, that_hold
 from gradcli.language.lower.names import shadowed
 from gradcli.language.program.passes import shared
-from gradcli.language.program.shape_remarks import likely_matrix_products, remarks_on_shapes
-from gradcli.language.program.shapes import infer
+from gradcli.language.program.shapes import infer, likely_matrix_products, remarks_on_shapes
 from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
-from gradcli.language.text.doubtful import that_hold
 from gradcli.language.text.signs import plain
 from gradcli.option_words import Words, method, option
 from gradcli.questions import naming

@@ -6,7 +6,7 @@ Knows words and their neighbours only.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from gradcli.language.text.tokens import POWERS, Token
 from gradcli.option_words import Words, option
@@ -40,7 +40,7 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             base = before.text
             yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
-            yield _on_euler()
+            yield on_euler()
         elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
             whole = f"{before.text}[[{words[1]}]]"
             yield f"{whole} is at position {words[1]}, counted from 0; Mathematica counts from 1"
@@ -59,17 +59,9 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
                 yield f"{shown} is a list of one number; parentheses group, ({shown[1:-1]})"
 
 
-def _on_euler() -> Words:
+def on_euler() -> Words:
+    """Remark on E that is Euler's number, and may be meant as a quantity."""
     return Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
-
-
-def that_hold(remarks: Iterable[str], variables: Container[str]) -> tuple[str, ...]:
-    """Select the remarks on a text that hold where these names are variables, as a value makes E one, each once.
-
-    >>> that_hold([_on_euler(), "E"], ["E"]), len(that_hold([_on_euler(), "E"], ["x"]))
-    (('E',), 2)
-    """
-    return tuple(one for one in dict.fromkeys(remarks) if EULER not in variables or one != _on_euler())
 
 
 def _is_position(words: Sequence[str]) -> bool:

@@ -27,8 +27,7 @@ from gradcli.language.program.named_shapes import (
 from gradcli.language.program.passes import for_formulas
 from gradcli.language.program.shape_costs import MOST_UNLIKELY
 from gradcli.language.program.shape_readings import GivenShape
-from gradcli.language.program.shape_remarks import remarks_on_shapes
-from gradcli.language.program.shapes import infer
+from gradcli.language.program.shapes import infer, remarks_on_shapes
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
