@@ -99,11 +99,17 @@ def _in_force(option: Option, setting: Setting | None, mistakes: list[GradcliErr
     return (default, "default") if setting is None else (setting, "file")
 
 
+_ONLY_THERE = {"digits": "in tables on a terminal; elsewhere all, or --digits"}
+"""Where settings hold, of those that do not hold everywhere."""
+
+
 def _lines(in_force: Mapping[str, _InForce]) -> Iterator[str]:
     path = settings.place()
     yield f"file: {path or 'none'}{' (not there)' * (path is not None and not os.path.exists(path))}"
     rows = [
-        (f"{key.replace('_', '-')} = {settings.toml_text(value)}", origin) for key, (value, origin) in in_force.items()
+        (f"{key.replace('_', '-')} = {settings.toml_text(value)}", "; ".join(filter(None, (origin, where))))
+        for key, (value, origin) in in_force.items()
+        for where in [_ONLY_THERE.get(key, "") if origin != "default" else ""]
     ]
     width = max(len(setting) for setting, _ in rows)
     yield from (f"{setting.ljust(width)}  # {origin}" for setting, origin in rows)

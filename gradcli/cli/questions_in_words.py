@@ -13,9 +13,12 @@ from gradcli.cli.default_command import DERIVATIVE
 from gradcli.errors import UsageError
 
 _PHRASE = re.compile(
-    r"\s*(?:(?:what\s+is\s+)?(?:the\s+)?(?:(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of|differentiate|(?:\\?nabla|∇)(?:_\{?(?P<of>[^\W\d]\w*)\}?)?"
-    r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
-    r"(?(d)(?:\s+|(?=\())|(?:\s+|(?=\()))(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)"
+    r"\s*(?:(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?"
+    r"(?:(?P<second>second|2nd)?\s*(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of"
+    r"|differentiate|(?:\\?nabla|∇)(?:_\{?(?P<of>[^\W\d]\w*)\}?)?"
+    r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*[a-zA-Z]?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
+    r"(?:\s+|(?=\())(?(d)(?:(?:of|for|if|where|when)\s+)?)(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)"
+    r"(?:,?\s+(?:wrt|w\.r\.t\.?|with\s+respect\s+to)\s+(?P<wrt>[^\W\d]\w*))?"
     r"(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*",
     re.DOTALL,
 )
@@ -68,12 +71,21 @@ _WRAPPED = re.compile(
 )
 _NAME = r"[^\W\d]\w*"
 
+_ARROW = r"\s*(?:->|→|\\to|\\rightarrow|(?:goes|tends)\s+to|approaches)\s*"
 _LIMIT = re.compile(
-    r"\s*\\?lim(?:it)?\s*(?:_\s*)?[{(]?\s*(?P<by>[^\W\d]\w*)\s*(?:->|→|\\to|\\rightarrow)\s*(?P<to>[-+.\w]+)\s*[})]?\s+"
+    rf"\s*\\?lim(?:it)?s?\s*(?:_\s*)?[{{(]?\s*(?P<by>{_NAME}){_ARROW}(?P<to>[-+.\w]+)\s*[}})]?\s+(?:of\s+)?"
     r"(?P<function>\S.*)"
     r"|\s*(?:sp\.|sympy\.)?[lL]imit\s*[(\[](?P<first>.+),\s*(?P<of>[^\W\d]\w*)\s*(?:,|->)\s*(?P<at>[-+.\w]+)\s*[)\]]\s*"
+    r"|\s*(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?[lL]im(?:it)?(?:\s+of\s+|\s+|(?=\())(?P<whole>\S.*?)"
+    rf"(?:,\s*(?:as\s+|when\s+|for\s+)?|\s+(?:as|when|for)\s+)(?P<goes>{_NAME}){_ARROW}(?P<there>[-+.\w]+)\s*"
 )
 """A limit, `lim x->0 sin(x)/x`: the value there, which `eval` finds where the function only has a hole."""
+
+_IMPLICIT = re.compile(
+    r"\s*(?:\w+\.)?(?:idiff|implicit_?diff(?:erentiate)?|ImplicitD)\s*[(\[](?P<function>.+),"
+    rf"\s*(?P<y>{_NAME})\s*,\s*(?P<x>{_NAME})\s*[)\]]\s*"
+)
+"""The derivative of y by x along an equation, `idiff(x^2 + y^2 - 25, y, x)`."""
 
 _PRIMES = r"(?P<primes>['\u2032]{1,2}|\u2033)"
 _DEFINED = r"(?P=f)\s*\(\s*(?P<by>[^\W\d]\w*)\s*\)\s*=\s*(?P<function>[^=;]+?)"
@@ -116,7 +128,9 @@ _IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^
 """The brackets of `d/dx [x^2]`, which are parentheses."""
 
 _EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
-"""Between the sides of an equation."""
+"""Between the sides of an equation, `==` too."""
+
+_EQUAL = re.compile("(?<![-+*/@%<>!=:])=(?!=)")
 
 
 def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
@@ -138,9 +152,14 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         found = pattern.fullmatch(text)
         if found is None or (pattern is _APPLIED and not _is_one(found)):
             continue
-        parts = dict.fromkeys(("noun", "by", "over", "all", "twice", "other", "at", "of"), "") | found.groupdict("")
-        by, at = parts["by"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""), parts["at"]
-        noun = "hessian" if parts["twice"] or parts["other"] else parts["noun"] or command
+        parts = dict.fromkeys(
+            ("noun", "by", "over", "all", "twice", "other", "at", "of", "wrt", "second"), ""
+        ) | found.groupdict("")
+        by, at = (
+            parts["by"] or parts["wrt"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""),
+            parts["at"],
+        )
+        noun = "hessian" if parts["twice"] or parts["other"] or parts["second"] else parts["noun"] or command
         noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
         by = "" if parts["other"] else by
         point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else ["--wrt", by] if by else []
@@ -154,6 +173,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         return
     if text.rstrip()[-1:] in (")", "]"):
         yield from _of_operators(text)
+    if command in (DERIVATIVE, "grad"):
+        yield from _equation(text)
     if (found := _AT.fullmatch(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "")
         yield [*named, found["function"], "--at", at]
@@ -237,8 +258,9 @@ def _called(text: str, named: list[str]) -> list[str] | None:
     (['hessian', 'x^4', '--at', 'x=2'], ['eval', 'sin(x)/x', '--at', 'x=0'])
     """
     if (found := _LIMIT.fullmatch(text)) is not None:
-        by, to = (found["by"], found["to"]) if found["by"] else (found["of"], found["at"])
-        return ["eval", (found["function"] or found["first"]).strip(), "--at", f"{by}={to}"]
+        by, to = found["by"] or found["of"] or found["goes"], found["to"] or found["at"] or found["there"]
+        function = _unwrapped(found["function"] or found["first"] or found["whole"])
+        return ["eval", function.strip(), "--at", f"{by}={to}"]
     if (found := _PRIMED.fullmatch(text) or _PRIMED_AFTER.fullmatch(text)) is not None:
         is_twice = len(found["primes"].replace("\N{DOUBLE PRIME}", "''")) == 2
         noun = "hessian" if is_twice else "grad"
@@ -280,9 +302,42 @@ def _field(text: str) -> re.Match[str] | None:
     return found if found is not None and not is_quotient and is_balanced(found["function"]) else None
 
 
-def is_field(text: str) -> bool:
-    """Tell whether a text asks for sums of derivatives, of which the answer gives the terms: `laplacian(x^2)`."""
-    return _field(text) is not None
+def is_of_terms(text: str) -> bool:
+    """Tell whether a text asks for what is computed from derivatives that the answer gives: `laplacian(x^2)`."""
+    return _field(text) is not None or bool(_equation(text))
+
+
+def _equation(text: str) -> list[list[str]]:
+    """Return the command lines for the partial derivatives of F, where a text is an equation F = 0 of two variables.
+
+    A definition, `f(x, y) = a*x`, is no such equation, nor a function of one variable with its derivative, `x^2 = 2*x`;
+    where the right side may be a derivative of the left one, there is a command line for that too.
+
+    >>> _equation("x^2 + y^2 = 25"), _equation("f(x, y) = a*x"), _equation("x^2 = 2*x")
+    ([['grad', 'x^2 + y^2 - 25']], [], [])
+    >>> _equation("idiff(x*y - 1, y, x)"), _equation("x*y = y")
+    ([['grad', 'x*y - 1', '--wrt', 'x,y']], [['grad', 'x*y - y'], ['check', 'x*y', '--claim', 'y']])
+    """
+    asked_for = _IMPLICIT.fullmatch(text)
+    sides = [one.strip() for one in _EQUAL.split(asked_for["function"] if asked_for is not None else text)]
+    if not all(sides) or not all(map(is_balanced, sides)) or re.search(r"[;\n{}'\u2032]|\b(?:for|if|at|where)\b", text):
+        return []
+    right = sides[-1] if re.fullmatch(r"[\w.*/^]+", sides[-1]) else f"({sides[-1]})"
+    zero = f"{sides[0]} - {right}" if len(sides) == 2 and right != "0" else sides[0]
+    if asked_for is not None:
+        return [["grad", zero, "--wrt", f"{asked_for['x']},{asked_for['y']}"]] if len(sides) <= 2 else []
+    names = [{*re.findall(rf"{_NAME}(?!\w|\s*\()", side)} - {"pi", "E", "e"} for side in sides]
+    is_defined = re.fullmatch(rf"{_NAME}\s*\(\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\)", sides[0]) is not None
+    is_expression = re.search(r"[-+*/^]|\s", sides[0].strip("+-")) is not None and not is_rate(sides[0])
+    if len(sides) != 2 or len(names[0] | names[1]) < 2 or is_defined or not is_expression:
+        return []
+    is_claim = bool(names[1]) and names[1] <= names[0]
+    return [["grad", zero], *([["check", sides[0], "--claim", sides[1]]] if is_claim else [])]
+
+
+def is_rate(text: str) -> bool:
+    """Tell whether a text begins with a derivative as the left side of an equation has it, `dy/dx` or `\\dot{x}`."""
+    return re.match(r"\s*(?:[d∂]\w*\s*/\s*[d∂]|\\d?dot)", text) is not None
 
 
 def _of_operators(text: str) -> Iterator[list[str]]:
@@ -318,6 +373,8 @@ def _what(text: str) -> str:
     """Say what a question in words is."""
     if (field := _field(text)) is not None:
         return f"{_FIELDS[bool(field['trace'])]}, which gradcli does not add up"
+    if _equation(text):
+        return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
     is_point = bool(_AT.fullmatch(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
     return "the point stands in the expression" if is_point else "the expression is a question in words"
 

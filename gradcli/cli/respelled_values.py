@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -92,6 +93,8 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{name}{equals}@{path}")
         if option == "--at":
             yield from _of_each_variable(typed, put)
+            if "has no such variable" in error.text.message and (other := _in_greek(typed, line.text)):
+                yield put(other)
         if kind is OptionKind.VARIABLES and {*(names := re.findall(r"\w+", typed))} - {"and"} <= {*line.variables}:
             yield put(",".join(name for name in names if name != "and"))
         if option == "--at" and "holds an object" in error.text.message and typed.startswith("@"):
@@ -106,6 +109,19 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if option in ("-o", "--output") and typed in formats():
             yield line.put(place, count, "--format", typed)
 
+
+def _in_greek(typed: str, text: str) -> str:
+    """Name a Greek letter as a text has it, in `sigma=2`; empty where the text has no such letter.
+
+    >>> _in_greek("sigma=2", "σ(x)"), _in_greek("sigma=2", r"\\sigma(x)"), _in_greek("x=2", "σ(x)")
+    ('σ=2', 'σ=2', '')
+    """
+    name, _, value = map(str.strip, typed.partition("="))
+    letter = next((one for one in _GREEK if unicodedata.name(one) == f"GREEK SMALL LETTER {name.upper()}"), "")
+    return f"{letter}={value}" if letter and (letter in text or f"\\{name}" in text) else ""
+
+
+_GREEK = tuple(map(chr, range(0x3B1, 0x3CA)))
 
 _BETWEEN = re.compile(
     rf"\s*(?P<low>[^<>≤≥]+?)\s*(?:<=?|≤)\s*(?P<name>{NAME.pattern})\s*(?:<=?|≤)\s*(?P<high>[^<>≤≥]+?)\s*"
@@ -169,14 +185,34 @@ def statements_in_words(line: TypedLine) -> Iterator[Words]:
 def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give a value to another variable, and take a near word for one that an option does not take."""
     for option, typed, kind, _, _, put in _typed_values(line):
-        if option == "--at" and "has no such variable" in error.text.message and len(line.variables) == 1:
+        is_unknown = "has no such variable" in error.text.message and not _in_greek(typed, line.text)
+        if option == "--at" and is_unknown and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
+        if kind is OptionKind.RANGES and _INFINITE.search(typed) is not None:
+            yield from map(put, _finite_ranges(typed, is_picture=line.command == "plot"))
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
-        if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
+        if option == "--v" and kind is OptionKind.VECTOR and (name := LABELLED.match(typed)) is not None:
+            is_alone = [*line.values.values()].count("--v") == 1  # y has one v, whichever variable is asked for
+            yield from [put(typed[name.end() :].strip())] if is_alone else []
+        elif kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
             yield from ((put(other) if other else line.named("jacobian")) for other in _other_vectors(typed))
+
+
+_INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", re.IGNORECASE)
+
+
+def _finite_ranges(typed: str, *, is_picture: bool) -> Iterator[str]:
+    """Write a range to infinity with numbers: nearly all of it, of which a picture shows nothing, and a part.
+
+    >>> [*_finite_ranges("x=1..inf", is_picture=False)], [*_finite_ranges("-oo..oo", is_picture=True)]
+    (['x=1..1e300', 'x=1..10'], ['-10..10'])
+    """
+    numbers = [abs(float(one)) for one in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", typed)]
+    for most in (["1e300"] * (not is_picture)) + [f"{10 * max([1.0, *numbers]):g}"]:
+        yield _INFINITE.sub(lambda found, most=most: found["sign"].strip("+") + most, typed)  # type: ignore[misc]
 
 
 _VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}

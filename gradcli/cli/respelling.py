@@ -15,7 +15,7 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_field
+from gradcli.cli.questions_in_words import asked, is_of_terms
 from gradcli.cli.respelled_mathematics import on_paper
 from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
 from gradcli.cli.respelled_values import (
@@ -186,8 +186,10 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
 
 
 def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Write E for e, where e alone lacks a value."""
-    if error.text.message == "no value for the variable 'e'" and line.others:
+    """Write E for e, where e alone lacks a value, or stands under a variable exponent."""
+    said = error.text.message
+    is_missing = said == "no value for the variable 'e'" or said.startswith("'e' with a variable exponent")
+    if is_missing and line.others:
         yield with_euler(line)
 
 
@@ -266,7 +268,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     line = typed_line(words)
     yield SpelledGroup(_files(line))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
-    yield SpelledGroup(_questions_in_words(line), is_sure=not is_field(" ".join(line.words[n] for n in line.others)))
+    yield SpelledGroup(_questions_in_words(line), is_sure=not is_of_terms(" ".join(line.words[n] for n in line.others)))
     first = line.words[0].lower() if line.words else ""
     is_answer = first not in all_commands() or all_commands()[first].is_on_function or first in PAGES
     yield SpelledGroup(_commands_in_other_letters(line), is_sure=is_answer)  # and runs no script

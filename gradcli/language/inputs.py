@@ -204,8 +204,15 @@ def _finite_range(low: Array, high: Array) -> str | None:
     if low.shape or high.shape:
         return None
     reach = 10 * max([1.0, *(abs(float(bound)) for bound in (low, high) if np.isfinite(bound))])
-    first, last = (float(b) if np.isfinite(b) else end for b, end in ((low, -reach), (high, reach)))
-    return f"write {first:g}..{last:g} for a part of it"
+    near, far = (
+        "..".join(f"{float(b) if np.isfinite(b) else end:g}" for b, end in ((low, -most), (high, most)))
+        for most in (reach, FARTHEST)
+    )
+    return f"write {near} for a part of it, or {far} for nearly all of it"
+
+
+FARTHEST = 1e300
+"""Bound that is offered in place of infinity."""
 
 
 def _split(text: str, source: str) -> tuple[str, str]:

@@ -80,10 +80,15 @@ def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Prog
 
 
 def parse_claim(
-    read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape], *, is_of_matrices: bool = False
+    read: SourceText,
+    names: frozenset[str],
+    shapes: Mapping[str, Shape],
+    *,
+    is_of_matrices: bool = False,
+    ask: Ask | None = None,
 ) -> Program:
-    """Parse a formula as `parse_formula` does, with the names that formulas have: `e`, `oo`."""
-    return _parse_in(_formula_context(read, names, shapes, is_of_matrices=is_of_matrices), names)
+    """Parse a formula as `parse_formula` does, with the names that formulas have, `e`, `oo`; `ask` as in `parse`."""
+    return _parse_in(_formula_context(read, names, shapes, is_of_matrices=is_of_matrices, ask=ask), names)
 
 
 def parse_formula(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
@@ -112,10 +117,15 @@ def parse_entries(
 
 
 def _formula_context(
-    read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape], *, is_of_matrices: bool = False
+    read: SourceText,
+    names: frozenset[str],
+    shapes: Mapping[str, Shape],
+    *,
+    is_of_matrices: bool = False,
+    ask: Ask | None = None,
 ) -> Context:
     """Start a formula, in which `e` may be Euler's number, as answers print it."""
-    known = Known(names, shapes, is_formula=True, is_of_matrices=is_of_matrices, evaluation=EVALUATION)
+    known = Known(names, shapes, None, ask, is_formula=True, is_of_matrices=is_of_matrices, evaluation=EVALUATION)
     context = start(read, known, RULES)
     for name, constant in (("e", sympy.E), ("oo", sympy.oo)):
         if name not in names:

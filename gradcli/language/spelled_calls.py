@@ -51,6 +51,32 @@ def functional(found: re.Match[str]) -> str:
     return f"F.{called}({', '.join(filter(None, (found['given'].strip(), options)))})"
 
 
+def layer(found: re.Match[str]) -> str:
+    """Write a linear layer, whose weights are variables of the text then."""
+    used = {*re.findall(r"\w+", found.string)}
+    weight, bias = (next(one for one in (name, f"{name}_1", f"{name}_2") if one not in used) for name in "Wb")
+    return f"({found['given'].strip()} @ {weight}.T + {bias})"
+
+
+_CONSTANTS = {
+    "hbar": "1.054571817e-34", "h": "6.62607015e-34", "Planck": "6.62607015e-34", "c": "299792458",
+    "speed_of_light": "299792458", "e": "1.602176634e-19", "elementary_charge": "1.602176634e-19",
+    "k": "1.380649e-23", "Boltzmann": "1.380649e-23", "R": "8.31446261815324", "gas_constant": "8.31446261815324",
+    "N_A": "6.02214076e23", "Avogadro": "6.02214076e23", "G": "6.67430e-11", "gravitational_constant": "6.67430e-11",
+    "g": "9.80665", "m_e": "9.1093837139e-31", "electron_mass": "9.1093837139e-31", "m_p": "1.67262192595e-27",
+    "proton_mass": "1.67262192595e-27", "epsilon_0": "8.8541878188e-12", "mu_0": "1.25663706127e-6",
+    "sigma": "5.670374419e-8", "Stefan_Boltzmann": "5.670374419e-8", "alpha": "7.2973525643e-3",
+    "fine_structure": "7.2973525643e-3", "Rydberg": "10973731.568157", "eV": "1.602176634e-19",
+    "atm": "101325", "pi": "pi", "golden": "((1 + sqrt(5))/2)",
+}  # fmt: skip
+"""Constants of physics by their names in `scipy.constants`, of CODATA 2022."""
+
+
+def constant(found: re.Match[str]) -> str:
+    """Write a constant of `scipy.constants` as its number."""
+    return _CONSTANTS.get(found[1], found[0])
+
+
 def factorial(found: re.Match[str]) -> str:
     """Write the factorial of a whole number as a number, and of anything else by lgamma."""
     if found[1].isdecimal() and int(found[1]) <= _LARGEST_FACTORIAL:

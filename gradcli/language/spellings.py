@@ -15,12 +15,14 @@ from dataclasses import dataclass
 
 from gradcli.language.spelled_calls import (
     binomial,
+    constant,
     factorial,
     from_by_to,
     from_to_by,
     functional,
     inside,
     integers,
+    layer,
     right_sides,
     root,
     summed,
@@ -212,8 +214,26 @@ def _indexed(found: re.Match[str]) -> str:
         return _whole(found)
     body = _around(body, index)
     offset = f"{index}-1" if first == "1" else index
-    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", body).strip()
+
+    def position(found: re.Match[str]) -> str:
+        moved = int(found[1]) - (first == "1")
+        return f"[{index}{moved:+d}]" if moved else f"[{index}]"
+
+    neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
+    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
     return f" Σ[{index}={first}..{last}] {elements}"
+
+
+def _neighbours(found: re.Match[str]) -> str:
+    """Write a sum over neighbouring elements, `\\sum_{i=1}^{n-1} (x_{i+1} - x_i)^2`, by those after and before."""
+    index, body = found["index"], found["body"]
+    is_after = (found["first"], found["last"].replace(" ", ""), found["by"]) in (("1", "n-1", "+1"), ("0", "n-2", "+1"))
+    is_before = (found["first"], found["last"], found["by"]) in (("2", "n", "-1"), ("1", "n-1", "-1"))
+    if (not is_after and not is_before) or {*re.findall(rf"_\{{{index}([-+]\d+)\}}", body)} != {found["by"]}:
+        return found[0]
+    here, beside = ("[:-1]", "[1:]") if is_after else ("[1:]", "[:-1]")
+    own = re.compile(rf"_(?:{index}(?![^\W\d])|\{{{index}\}})")
+    return f"sum({own.sub(here, body.replace(f'_{{{index}' + found['by'] + '}', beside)).strip()})"
 
 
 def _around(body: str, index: str) -> str:
@@ -339,11 +359,18 @@ TEXTS: tuple[Spelling, ...] = (
         "F.",
     ),
     _same(r"(?<![\w.])jax\.scipy\.", "scipy."),
+    _same(r"(?<![\w.])(?:scipy\.constants|constants)\.(\w+)", constant),
+    _near(r"(?<![\w.])(?:torch\.)?nn\.Linear\([^()]*\)\((?P<given>[^()]+)\)", layer),
     _same(
         rf"(?<![\w.])(?:Math|cmath|std|tf\.math|tf|numpy\.lib\.scimath|mp|mpmath)\s*(?:\.|::)\s*(?=(?:{_ELEMENTARY}|abs|pow)\b)",
         "math.",
     ),
     _same(r"(?<![\w.])d?sign\(((?:[^(),]|\([^()]*\))+,(?:[^(),]|\([^()]*\))+)\)", r"copysign(\1)"),
+    _same(
+        r"\\?(?:sum|∑|Σ)_\{(?P<index>[a-z])\s*=\s*(?P<first>[012])\}\s*\^\s*\{?(?P<last>n(?:\s*-\s*[12])?)\}?\s*"
+        r"(?P<body>.*?_\{(?P=index)(?P<by>[-+]1)\}.*)$",
+        _neighbours,
+    ),
     _near(
         r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
         _indexed,
@@ -404,7 +431,7 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"(\d[\d.]*|[^\W\d]\w*|\([^()]*\))\s*(?:°|degrees?\b|deg\b)", r"(\1*pi/180)"),
     _same(r"(\d[\d.]*)\s*(?:radians?|rad)\b", r"\1"),
     _same(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
-    _near(r"(?<=\d),(?=\d)", "."),
+    _near(r"(?<!ones\(\d)(?<!zeros\(\d)(?<!eye\(\d)(?<=\d),(?=\d)", "."),
     _near(r"(?<=\d)[’' _](?=\d{3})", ""),
     _same(r"(?<![\w.])(\d+)!(?![=!])", factorial),
     _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one

@@ -29,7 +29,7 @@ def unnamed(snippet: Snippet) -> Snippet:
     """
     require_valued(snippet, ())
     program = snippet.program
-    if any(len(name) > 1 for name in program.names):
+    if any(len(name) > 1 or name == "e" for name in program.names):
         require_named(program, program.names, ())
     told = replace(program, warnings=(*program.warnings, *[NOT_EULER] * ("e" in program.names)))
     return replace(snippet, program=told)

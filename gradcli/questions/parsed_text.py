@@ -10,7 +10,6 @@ from typing import Any, Protocol, TypedDict
 
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
-from gradcli.language.lower.no_variables import require_none
 from gradcli.language.program.wengert import Shape
 from gradcli.language.text.source import is_of_matrices
 from gradcli.locking import one_at_a_time
@@ -240,12 +239,9 @@ class ParsedText:
         check: bool = True,
     ) -> FunctionWithValues:
         """Ask about the function at values; each kind of function answers in its own way."""
-        names = open_names(self._snippet)
-        if at is not None and len(names) > 1 and (not isinstance(at, Mapping) or "" in at):
-            require_none(self.expression, names, at if isinstance(at, Mapping) else ())
-        values = with_name(at, names)
         is_named = at is None or (isinstance(at, Mapping) and "" not in at)
         snippet = self._snippet if is_named else unnamed(self._snippet)
+        values = with_name(at, open_names(self._snippet))
         has_rows = any(isinstance(one, str) and ";" in one and is_of_matrices(one) for one in values.values())
         how = {"device": device, "is_of_matrices": self._is_of_matrices or has_rows}
         found = FunctionWithValues(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]

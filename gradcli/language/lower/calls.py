@@ -67,7 +67,7 @@ def call(
     if op is not None and op.name == "log" and (gamma := _gamma_in(arguments)) is not None:
         return emit(context, "lgamma", [lower(context, gamma)[0]], span.to(arguments.span))
     if op is None:
-        raise _unknown(context, name, is_factor=len(arguments.items) == 1 and arguments.items[0].name is None)
+        raise _unknown(context, name, arguments)
     given = [] if name.text.startswith("new_") else given
     op = ops.TABLE[libraries.OTHER_ROWS.get((name.text, library), op.name)]
     is_of_list = op.variadic and op.operands[0] in ("tensors", "operands")
@@ -217,14 +217,16 @@ def result_of(context: Context, op: Op, operands: list[Operand], statics: tuple[
     return emit(context, op.name, atoms, span, statics)
 
 
-def _unknown(context: Context, name: Token, *, is_factor: bool) -> GradcliError:
-    """Make the error for a name that is not in the table; `is_factor` tells whether it may stand before a factor."""
+def _unknown(context: Context, name: Token, arguments: Arguments) -> GradcliError:
+    """Make the error for a name that is not in the table, by its arguments: a letter may stand before a factor."""
+    is_factor = len(arguments.items) == 1 and arguments.items[0].name is None
+    is_integral = name.text == "int" and len(arguments.items) > 1  # Python's takes a number
     is_pythons = hasattr(builtins, name.text) or (context.libraries.is_code and hasattr(list, name.text))
-    is_fact = name.text in hints.FACTS and not context.libraries.is_code
+    is_fact = (name.text in hints.FACTS or is_integral) and not context.libraries.is_code
     is_fact &= {";", "\n"}.isdisjoint(context.source.text)
     if (is_pythons or name.text in CODE_FUNCTIONS) and not is_fact:
         return context.source.code(f"'{name.text}(...)'", name.span)
-    hint = hints.of_unknown(name.text)
+    hint = hints.of_unknown("integral" if is_integral else name.text)
     is_factor &= not re.match(r"\(\s*\d+\s*\)", context.source.text[name.span.stop :])
     is_factor &= juxtaposed_names.is_letter(name.text) and not context.libraries.is_code
     kind = UnknownFactorError if is_factor else UnknownFunctionError

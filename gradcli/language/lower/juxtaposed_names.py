@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from gradcli.errors import LanguageError, Place, Span
+from gradcli.errors import LanguageError, Place, Span, UncalledFunctionError
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import CONSTANTS, Program
@@ -286,6 +286,8 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
 
         require_none(program.text, names, given)
     for name in names:
+        if name == "e" or name in _ELSEWHERE:
+            _require_no_function(program, name)
         if "." in name:
             shape = f"{option('shape', f'{name}=SIZES')} for a formula"
             hint = f"give {option('at', f'{name}=VALUE')}, or {shape}; FILE.py::NAME is a function"
@@ -296,6 +298,35 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
             hint = f"write {found}; or {option('at', f'{name}=VALUE')} for a variable of that name"
             message = f"'{name}' is one name to a program, and no value is given by it"
             raise LanguageError(message, place=place_of(program, name), hint=hint)
+
+
+_ELSEWHERE = frozenset("lg lb ld tg ctg cotg arctg sgn signum sen seno cosec sh ch th".split())
+"""Functions by the names that they have elsewhere, which stand before an argument without parentheses."""
+
+_ARGUMENT = r"\s+(?!(?:if|else|for|in|and|or|not|is)\b)[\w(]"
+_EXPONENT = r"\s*(?:\^|\*\*)[-+\s]*(?:[({][-+\s]*(?:\d[\d.]*\s*[*/]?\s*)?)?[^\W\d]"
+"""Exponent with a variable, which stands on Euler's number: `e^x`, `e**(-2*x)`, and not `e^2`."""
+
+
+def _require_no_function(program: Program, name: str) -> None:
+    """Refuse a name without a value that stands for a function elsewhere, `lg x`, or for Euler's number, `e^x`.
+
+    Raises:
+        UncalledFunctionError: It is a function.
+        LanguageError: It is Euler's number.
+    """
+    behind = "(?!)" if program.source != "EXPR" else _EXPONENT if name == "e" else _ARGUMENT
+    if (found := re.search(rf"(?<![\w.]){re.escape(name)}(?={behind})", program.text)) is None:
+        return
+    place = Place(program.text, Span(*found.span()), program.source)
+    if name == "e":
+        raise LanguageError(
+            "'e' with a variable exponent is Euler's number, which is E here",
+            place=place,
+            hint=f"write E for the number; {option('at', 'e=VALUE')} or {option('shape', 'e=()')} makes e a variable",
+        )
+    message = f"'{name}' is a function elsewhere, and no variable with a value"
+    raise UncalledFunctionError(message, place=place, hint=f"{option('at', f'{name}=VALUE')} makes it a variable")
 
 
 def meant(name: str, known: Collection[str] = ()) -> str | None:

@@ -19,7 +19,9 @@ COMPLEX = "numbers are real: hypot(a, b) is the modulus of a + b*i, atan2(b, a) 
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 ITSELF = "gradcli differentiates: give the function itself, such as x**2"
 _BODY = "the names of its body are the variables"
-NO_INTEGRAL = "gradcli differentiates and does not integrate; the derivative by a bound is the integrand there"
+NO_INTEGRAL = (
+    "gradcli differentiates and does not integrate; by its upper end, an integral has its integrand there as derivative"
+)
 NO_EXPECTATION = "an expectation is not read; mean(f(z)) at a vector of samples z is an estimate of it"
 _LATEX = "LaTeX is read in part: fractions, roots, powers and names; A \\ b, with blanks, is the solution of A x = b"
 
@@ -49,6 +51,7 @@ FACTS: Mapping[str, str] = {
         ("dx dy dt", "a derivative is asked of the whole text, as in d/dx (x**2)"),
         ("re im Re Im conj conjugate arg", COMPLEX),
         (
+            "airyai airybi airyaiprime airybiprime AiryAi AiryBi airyAi airyBi Ai Bi airy_bi "
             "expint expi exp1 E1 Ei ei Li li Si Ci Chi Shi sici shichi fresnel fresnels fresnelc hyper "
             "hyp0f1 hyp1f1 hyp2f1 ellipk ellipe ellipj ellipkinc ellipeinc ellipke legendre legendreP "
             "assoc_legendre hermite hermiteH "

@@ -32,6 +32,7 @@ from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape
 from gradcli.parts.claims.equations import differentials_in, read_equations, source_of
 from gradcli.parts.claims.structures import projected
 from gradcli.parts.claims.subject import Subject, V
+from gradcli.questions.text_reading import ask_torch
 from gradcli.results import Array
 
 ClaimKind = Literal["gradient", "Jacobian", "vector-Jacobian product"]
@@ -135,7 +136,7 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
         return ParsedClaim(_written_out(read_differential(said, subject, named), subject, known), is_indexed=False)
     indexed = read_equations(said, subject, known)
     is_of_matrices = subject.program.is_of_matrices
-    program = indexed or parse_claim(said, frozenset(named), named, is_of_matrices=is_of_matrices)
+    program = indexed or parse_claim(said, frozenset(named), named, is_of_matrices=is_of_matrices, ask=ask_torch)
     for name in program.names:
         if name not in named:
             raise _unknown(program, name, subject, known)
@@ -284,6 +285,8 @@ def _misshapen(subject: Subject, shape: Shape, place: Place | None, *, names_vec
     else:
         what = f"the Jacobian has y.shape + {name}.shape, {show((*y, *x))}, and vᵀJ"
         hint = f"the Jacobian has a row for each element of y and a column for each of {name}"
+        if shape == (math.prod(y), math.prod(x)) and place is not None:
+            hint += f"; as one of these dimensions it is reshape({place.text.strip()}, {show((*y, *x))})"
     noun = "value" if place is not None and place.source == "--expect" else "claim"
     return InputError(f"the {noun} has shape {show(shape)}; {what} {wanted}", place=place, hint=hint)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.questions_in_words import is_rate
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.registry import all_commands
@@ -36,6 +37,7 @@ def _equation(line: TypedLine) -> Iterator[Words]:
     if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
         equation = re.fullmatch(r"\s*([^;=]+?)\s*={1,2}(?!=)\s*([^;]+?)\s*", line.text)
         is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
-        if equation is not None and is_whole and not (equation[1].rstrip("'").isidentifier() or " at " in line.text):
+        is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
+        if equation is not None and is_whole and not (is_definition or " at " in line.text):
             rest = line.put(line.others[0], 1, equation[1])[line.start :]
             yield ("check", *rest, "--claim", equation[2])

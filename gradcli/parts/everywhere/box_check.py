@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import get_args
@@ -84,9 +85,17 @@ def checked_in_box(
                 regions=(),
                 rtol=None,
                 allowed=allowed,
-                notes=box.remarks,
+                notes=(*box.remarks, *_other_y(texts, box)),
             )
         return _checked(box, TOLERANCE[box.bound_function.dtype].rtol if rtol is None else rtol, allowed)
+
+
+def _other_y(statements: Sequence[str], box: MovingBox) -> Iterator[str]:
+    """Remark that y is a variable in these statements, as it is in the text, and the value has another name."""
+    output = box.bound_function.program.output_name
+    has_y = any(re.search(r"(?<![\w.])y(?!\w)", one) for one in statements)
+    if output != "y" and "y" in box.bound_function.arrays and has_y:
+        yield f"y is the variable in the statement, as in the text; the value is {output} there"
 
 
 def failing_points(

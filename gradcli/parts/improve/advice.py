@@ -203,9 +203,19 @@ def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tu
     listed = [e for e in worth_listing(judgement.entries) if e.verdict in ("inaccurate", "nan-trap")]
     faults = {entry: fault for entry in listed[:most] if (fault := diagnose(context, entry, v)) is not None}
     found = {entry: entry.judged(note=f"{entry.note}: {fault.note}") for entry, fault in faults.items()}
+    if said := _held_back(point.program):
+        wrong = [entry for entry in judgement.entries if entry.verdict == "disagree" and entry.kind != "value"]
+        found |= {entry: entry.judged(note=said) for entry in wrong}
     if not found:
         return judgement, None
-    return judgement.changed(lambda entry: found.get(entry, entry)), next(iter(faults.values())).span
+    span = next((fault.span for fault in faults.values()), None)
+    return judgement.changed(lambda entry: found.get(entry, entry)), span
+
+
+def _held_back(program: Program) -> str:
+    """Say what torch computes where a backward pass of its own holds a number back from 0; empty where none does."""
+    adjoints = ((line.call.op, one) for line in program.lines for one in line.call.op.adjoints.values())
+    return next((f"torch's backward of {op.name} is {one}" for op, one in adjoints if "maximum(" in one), "")
 
 
 def _rewritten(

@@ -128,7 +128,7 @@ class Composer(Writer):
         arrays: dict[str, results.Array] = {**answer.inputs, answer.output: answer.value}
         loss = loss_of(answer)
         if (v := getattr(answer, "v", None)) is not None:
-            arrays["v"] = v
+            arrays["v" if "v" not in arrays else f"v_{answer.output}"] = v
         if isinstance(answer, results.JVP | results.HVP):
             is_one = len(answer.inputs) == 1 and "u" not in answer.inputs
             arrays |= {"u" if is_one else f"u_{name}": array for name, array in answer.u.items()}
