@@ -47,11 +47,13 @@ class BoxCondition:
         quantity: The number.
         is_strict: Whether it is to be positive.
         shown: A side of the comparison, whose value a counterexample shows, and its text.
+        said: The comparison; empty of several at once.
     """
 
     quantity: BoxQuantity
     is_strict: bool
     shown: tuple[BoxQuantity, str] | None
+    said: str = ""
 
 
 def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
@@ -82,6 +84,7 @@ class _Comparison:
     difference: str
     is_strict: bool
     side: str
+    said: str = ""
 
 
 _PRIME = re.compile(r"\b[^\W\d](?:'|\u2032)(?!\w)")
@@ -114,7 +117,7 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
         sign = _SIGNS.get(pieces[n], pieces[n])
         left, right = pieces[n - 1].strip(), pieces[n + 1].strip()
         difference = f"({right}) - ({left})" if sign.startswith("<") else f"({left}) - ({right})"
-        found.append(_Comparison(difference, sign in "<>", left))
+        found.append(_Comparison(difference, sign in "<>", left, f"{left} {sign} {right}"))
     return found
 
 
@@ -122,7 +125,7 @@ def _condition(comparison: _Comparison, text: str, box: MovingBox) -> BoxConditi
     """Make the Program of a difference."""
     quantity = _quantity(comparison.difference, text, box)
     shown = (_quantity(comparison.side, text, box), comparison.side) if comparison.side else None
-    return BoxCondition(quantity, comparison.is_strict, shown)
+    return BoxCondition(quantity, comparison.is_strict, shown, comparison.said)
 
 
 def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:
