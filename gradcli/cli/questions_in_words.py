@@ -116,7 +116,8 @@ _FIELD = re.compile(
 
 _QUOTIENT = re.compile(r"\s*d(?P<y>[^\W\d]\w*)\s*/\s*d(?P<by>[^\W\d]\w*)\s*[,:;]\s*(?:(?P=y)\s*=)?(?P<function>.+)")
 _AT = re.compile(
-    r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
+    r"\s*(?P<function>[^\s].*?)\s+(?:at|when|where)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)",
+    re.DOTALL,
 )
 """An expression with its point after it, `x^2 at 3`."""
 

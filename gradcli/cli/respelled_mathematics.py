@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, UnknownFunctionError
 
-_BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|\\]+?)\s*\\right\s*\|")
+_BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
 _DOT = re.compile(r"(?<=[^\W\d]|[\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
 """The length of a vector, `|r|`, and the dot product of two, as they are written on paper."""
 
@@ -40,6 +40,36 @@ _TWICE_PRIMED = re.compile(
     r"\s*(?:\(([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)|([^\W\d]\w*))\s*(?:''|\u2032\u2032|\u2033)\s*"
 )
 """The second derivative of all of a text, `(x ln x)''`."""
+
+
+def _given(line: TypedLine) -> dict[str, str]:
+    """Return the values of a line by the names that they are given by."""
+    words = [line.words[place] for place, option in line.values.items() if option == "--at"]
+    pairs = [word.removeprefix("--at=").partition("=") for word in words]
+    return {name.strip(): value for name, equals, value in pairs if equals}
+
+
+def products_of_given(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Write a product for a call of a name that has a value, `P_0 (1 + r)^t` next to `--at P_0=100`."""
+    if isinstance(error, UnknownFunctionError) and error.place is not None and line.others:
+        word = error.place.text[slice(*error.place.span)]
+        if word in _given(line):
+            yield line.put(line.others[0], 1, re.sub(rf"(?<![\w.]){re.escape(word)}\s*\(", f"{word}*(", line.text))
+
+
+def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Write elements of a vector for names with numbers, `x_1^2 + x_2^2` next to `--at x=1,2`."""
+    for name, value in _given(line).items() if "has no such variable" in error.text.message and line.others else ():
+        own = re.compile(rf"(?<![\w.]){re.escape(name)}_?(\d)(?!\w)")
+        numbers = {int(found[1]) for found in own.finditer(line.text)}
+        if (
+            numbers
+            and numbers == {*range(min(numbers), value.count(",") + 1 + min(numbers))}
+            and min(numbers) in (0, 1)
+        ):
+            first = min(numbers)
+            text = own.sub(lambda found, name=name, first=first: f"{name}[{int(found[1]) - first}]", line.text)
+            yield line.put(line.others[0], 1, text)
 
 
 def on_paper(line: TypedLine, error: GradcliError) -> Iterator[Words]:

@@ -16,7 +16,7 @@ from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_of_terms
-from gradcli.cli.respelled_mathematics import on_paper
+from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
 from gradcli.cli.respelled_values import (
     LABELLED,
@@ -277,6 +277,8 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     for command in all_commands().values():
         if command.respelled:
             yield from resolve_name(command.respelled)(line, error)
+    yield SpelledGroup(products_of_given(line, error), is_sure=True)
+    yield SpelledGroup(elements_by_subscripts(line, error))
     yield SpelledGroup(on_paper(line, error))
     yield SpelledGroup(_other_derivatives(line, error))
     yield SpelledGroup(_in_order(line, error))

@@ -101,8 +101,10 @@ def integers(found: re.Match[str]) -> str:
 
 def summed(found: re.Match[str]) -> str:
     """Write a sum, or a product, over an index with its bounds, `Sum(1/k^2, (k, 1, 100))`."""
-    sign = "Σ" if found["name"].lower().endswith("sum") else "Π"
-    return f"{sign}[{found['index']}={found['first']}..{found['last']}] ({found['body'].strip()})"
+    sign, index, first = "Σ" if found["name"].lower().endswith("sum") else "Π", found["index"], found["first"]
+    element = f"[{index}-1]" if first == "1" else f"[{index}]"  # x_k on paper
+    body = re.sub(rf"_(?:\{{{index}\}}|{index}(?![^\W\d]))", element, found["body"]).strip()
+    return f"{sign}[{index}={first}..{found['last']}] ({body})"
 
 
 def right_sides(found: re.Match[str]) -> str:

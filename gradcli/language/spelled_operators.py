@@ -116,3 +116,25 @@ DIVERGENCE = (
     r"(?:\|\||\\\||‖|∥|\\parallel|\\Vert|[,;|])\s*(?P<q>[^\W\d]\w*)\s*(?:\\right\s*)?\)"
 )
 """Pattern of the divergence of Kullback and Leibler of two distributions, `KL(p||q)`."""
+
+_OPERAND = r"(?:[^\W\d]\w*|\d[\d.]*)"
+PARALLEL = rf"(?<![\w<>=.|])(?P<one>{_OPERAND})\s*(?:\|\||∥)\s*(?P<other>{_OPERAND})(?!\s*[\w<>=(.|])"
+"""Pattern of two resistances side by side, `R1 || R2`."""
+
+_STATE = r"\s*\\?[^\W\d]\w*\s*"
+_OPENING, _CLOSING = r"(?:⟨|\\langle\b)", r"(?:⟩|\\rangle\b)"
+BRACKET = rf"{_OPENING}(?P<bra>{_STATE})\|(?P<ket>{_STATE}){_CLOSING}"
+BRACKETS = rf"{_OPENING}(?P<bra>{_STATE})\|(?P<operator>{_STATE})\|(?P<ket>{_STATE}){_CLOSING}"
+"""Patterns of an inner product of two states, and of a matrix element, `⟨ψ|H|ψ⟩`; numbers are real here."""
+
+_DEFINED = r"[^\W\d]\w*\s*=(?!=)[^=;,]*[^\W\d][^=;,]*"
+DEFINITIONS = (
+    rf"^(?P<whole>[^=;]+?)\s*(?:,\s*)?\b(?:where|with)\s+(?P<parts>{_DEFINED}(?:(?:[,;]|\s+and)\s*{_DEFINED})*)$"
+)
+"""Pattern of an expression with definitions after it, `T - V where T = m v^2/2, V = m g h`."""
+
+
+def definitions(found: re.Match[str]) -> str:
+    """Write definitions before the expression that uses them, the last of them first."""
+    parts = re.split(r"(?:[,;]|\s+and)\s*(?=[^\W\d]\w*\s*=)", found["parts"])
+    return "; ".join((*(one.strip() for one in reversed(parts)), found["whole"].strip()))

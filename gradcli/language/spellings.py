@@ -27,7 +27,19 @@ from gradcli.language.spelled_calls import (
     root,
     summed,
 )
-from gradcli.language.spelled_operators import CASES, DIVERGENCE, MODULUS, alternatives, cases, modulus
+from gradcli.language.spelled_operators import (
+    BRACKET,
+    BRACKETS,
+    CASES,
+    DEFINITIONS,
+    DIVERGENCE,
+    MODULUS,
+    PARALLEL,
+    alternatives,
+    cases,
+    definitions,
+    modulus,
+)
 from gradcli.language.units import in_si
 
 
@@ -156,7 +168,7 @@ SAME_CALLS: Mapping[str, str] = {
 NEAR_CALLS: Mapping[str, str] = {
     **dict.fromkeys(("gamma", "Gamma", "Γ"), "exp(lgamma({0}))"),
     "factorial": "exp(lgamma({0} + 1))",
-    **dict.fromkeys(("Heaviside", "step"), "where({0} > 0, 1, 0)"),
+    **dict.fromkeys(("Heaviside", "step", "Θ"), "where({0} > 0, 1, 0)"),
     "beta": "exp(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
     **dict.fromkeys(
         ("nchoosek", "binom", "comb", "binomial"),
@@ -275,7 +287,9 @@ def _rates(found: re.Match[str]) -> str:
 
 
 def _whole(found: re.Match[str]) -> str:
-    """Write a sum over all elements, `sum_i x_i^2`."""
+    """Write a sum over all elements, `sum_i x_i^2`, and none over two indices."""
+    if re.search(rf"_\{{{found['index']}[a-z]", found[0]):
+        return found[0]
     subscript = rf"_(?:{found['index']}(?![^\W\d])|\{{{found['index']}\}})"
     body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
     return f" sum({re.sub(subscript, '', body).strip()})"
@@ -321,6 +335,13 @@ TEXTS: tuple[Spelling, ...] = (
     _near(r"^[^{}]*\{[^{}]*$", lambda found: re.sub(rf"^\s*{CASES}\s*$", cases, f"{found[0]}}}")),
     _same(r"^[^,;]+?\s(?:if|for|when)\s[^,;]+[,;].+$", alternatives),
     _near(MODULUS, modulus),
+    _same(DEFINITIONS, definitions),
+    _same(r"(\\?)log_\{?(2|10)\}?\s*(?=[({\\]|\b)", r" log\2 "),
+    _near(r"\\?log_\{?([^\W\d]\w*|\d+)\}?\s*\(([^()]*)\)", r"(log(\2)/log(\1))"),
+    _same(rf"(?<![\w.])({_ELEMENTARY}|max|min)\{{([^{{}}]*)\}}", r"\1(\2)"),
+    _near(PARALLEL, r"(\g<one>*\g<other>/(\g<one> + \g<other>))"),
+    _same(BRACKETS, r"(\g<bra> @ \g<operator> @ \g<ket>)"),
+    _same(BRACKET, r"(\g<bra> @ \g<ket>)"),
     _near(DIVERGENCE, r"sum(\g<p>*log(\g<p>/\g<q>))"),
     _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
     _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
@@ -412,7 +433,8 @@ TEXTS: tuple[Spelling, ...] = (
         _indexed,
     ),
     _same(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
-    _near(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
+    _same(r"(?<=[^\W\d])(?<!sum)(?<!prod)(?<![ΣΠ∑∏])_\{\s*([a-zA-Z]{2,}|\d+)\s*\}", r"_\1"),
+    _near(r"([^\W\d]\w*)(?<!_)\{(\d+)\}", r"\1[\2]"),
     _same(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
     _same(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
     _same(r"\s+mod\s+", " % "),

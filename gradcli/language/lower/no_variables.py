@@ -33,9 +33,17 @@ _OPERATORS = (
     ),
     _Operator(
         re.compile("d|∂|dx|dy|dt|dz"),
-        re.compile(r"(?<!\w)[d∂]\w*\s*/\s*[d∂][^\W\d]"),
+        re.compile(r"(?<!\w)[d∂]\w*\s*/\s*[d∂][^\W\d]|\\[dt]?frac\s*\{\s*(?:d|\\partial)"),
         "a derivative within a text is not read",
         "give the function itself, such as x**2: its derivative is what is asked for",
+    ),
+    _Operator(
+        re.compile("[ij](?:pi|kx|kr|[wωΩ]?t|[wωΩθφϕαβxkπ])?"),
+        re.compile(
+            r"(?:(?<!\w)[eE]\s*(?:\^|\*\*)\s*[({]?|exp\s*\(|exp\\left\()\s*[-−]?\s*\d*\s*[ij](?:\s*\*?\s*\\?[^\W\d])"
+        ),
+        "complex numbers are not read",
+        "numbers are real: cos(x) and sin(x) are the parts of exp(i x)",
     ),
     _Operator(
         re.compile("lim|limit"),

@@ -17,11 +17,11 @@ Piece = tuple[str, Span]
 
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell"
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar"
 )
 _FUNCTIONS = (
     "log ln exp sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan det tr Tr trace diag max min softmax "
-    "relu"
+    "relu asin acos atan asinh acosh atanh"
 )
 
 _WORDS: Mapping[str, str] = {
@@ -31,7 +31,7 @@ _WORDS: Mapping[str, str] = {
     **dict.fromkeys(("|", "Vert", "lVert", "rVert", "parallel"), "‖"),
     **dict.fromkeys(("vert", "lvert", "rvert", "mid"), "|"),
     **dict.fromkeys(("odot", "circ"), ".*"),
-    **dict.fromkeys(("top", "intercal"), "T"),
+    **dict.fromkeys(("top", "intercal", "dagger"), "T"),
     **dict.fromkeys(("le", "leq"), "<="),
     **dict.fromkeys(("ge", "geq"), ">="),
     **dict.fromkeys(("ne", "neq"), "!="),
@@ -77,7 +77,8 @@ _AROUND: Mapping[str, tuple[str, ...]] = {
 _UNREAD: Mapping[str, str] = {
     **dict.fromkeys(("sum", "prod"), "write sum(x) or prod(x), or Σ[k=0..2] x[k] for a sum over elements"),
     **dict.fromkeys(("partial", "nabla"), "gradcli differentiates: give the function itself, such as x**2"),
-    **dict.fromkeys(("int", "lim"), "there are derivatives only"),
+    **dict.fromkeys(("int", "oint", "iint", "iiint"), hints.NO_INTEGRAL),
+    "lim": "there are derivatives only",
     "sim": hints.NO_EXPECTATION,
     **dict.fromkeys("begin end ldots dots cdots".split(), "write [[1, 2], [3, 4]] for a matrix"),
 }
