@@ -68,7 +68,9 @@ def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Wor
             and min(numbers) in (0, 1)
         ):
             first = min(numbers)
-            text = own.sub(lambda found, name=name, first=first: f"{name}[{int(found[1]) - first}]", line.text)
+            text = line.text
+            for number in numbers:
+                text = re.sub(rf"(?<![\w.]){re.escape(name)}_?{number}(?!\w)", f"{name}[{number - first}]", text)
             yield line.put(line.others[0], 1, text)
 
 

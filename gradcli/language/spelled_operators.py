@@ -121,10 +121,10 @@ _OPERAND = r"(?:[^\W\d]\w*|\d[\d.]*)"
 PARALLEL = rf"(?<![\w<>=.|])(?P<one>{_OPERAND})\s*(?:\|\||∥)\s*(?P<other>{_OPERAND})(?!\s*[\w<>=(.|])"
 """Pattern of two resistances side by side, `R1 || R2`."""
 
-_STATE = r"\s*\\?[^\W\d]\w*\s*"
+_STATE = r"\\?[^\W\d]\w*"
 _OPENING, _CLOSING = r"(?:⟨|\\langle\b)", r"(?:⟩|\\rangle\b)"
-BRACKET = rf"{_OPENING}(?P<bra>{_STATE})\|(?P<ket>{_STATE}){_CLOSING}"
-BRACKETS = rf"{_OPENING}(?P<bra>{_STATE})\|(?P<operator>{_STATE})\|(?P<ket>{_STATE}){_CLOSING}"
+BRACKET = rf"{_OPENING}\s*(?P<bra>{_STATE})\s*\|\s*(?P<ket>{_STATE})\s*{_CLOSING}"
+BRACKETS = rf"{_OPENING}\s*(?P<bra>{_STATE})\s*\|\s*(?P<operator>{_STATE})\s*\|\s*(?P<ket>{_STATE})\s*{_CLOSING}"
 """Patterns of an inner product of two states, and of a matrix element, `⟨ψ|H|ψ⟩`; numbers are real here."""
 
 _DEFINED = r"[^\W\d]\w*\s*=(?!=)[^=;,]*[^\W\d][^=;,]*"

@@ -218,7 +218,7 @@ def _with_arguments(context: Context, span: Span) -> str:
     """Hint at the form of a function that lacks its arguments: `sin x`, `sin^2(x)`."""
     shown = context.source.excerpt(span)
     behind = context.source.position(span.stop)
-    sign, exponent = context.source.tokens[behind : behind + 2]
+    sign, exponent = (*context.source.tokens[behind : behind + 2], *context.source.tokens[-1:] * 2)[:2]
     if sign.text in POWERS and exponent.kind == "number":
         return f"write {shown}(...)**{exponent.text}"
     if sign.text in POWERS and exponent.text == "-":
