@@ -166,8 +166,7 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
             from gradcli.language.units import clause  # which a value without mistakes does not need
 
             message = f"a value is a number, without a unit{clause(context.source.text, name.text)}"
-            hint = "gradcli has no units: give all numbers in one system, such as the SI"
-            raise context.source.error(message, span, hint=hint)
+            raise context.source.error(message, span, hint=hints.NO_UNITS)
         raise context.source.error(message, span, hint=_without_names(context, name))
 
 

@@ -15,6 +15,7 @@ VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
 """Options whose text is a value, which names nothing."""
 
 ALONE = "the right-hand side alone is the claim, such as 2*x"
+NO_UNITS = "gradcli has no units: give all numbers in one system, such as the SI"
 COMPLEX = "numbers are real: hypot(a, b) is the modulus of a + b*i, atan2(b, a) its argument"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 ITSELF = "gradcli differentiates: give the function itself, such as x**2"
@@ -72,15 +73,15 @@ FACTS: Mapping[str, str] = {
 """Facts on functions of other notations, by their names."""
 
 
-def of_unknown(name: str) -> str:
+def of_unknown(name: str) -> str | None:
     """Say what there is in place of a function that is not known, which may be a special function of an order.
 
     >>> of_unknown("J_0"), of_unknown("f")
-    ('torch has no derivative of it', 'gradcli functions lists them')
+    ('torch has no derivative of it', None)
     """
     letter = re.fullmatch(r"([A-Z])_?(?:\d|[nlm])", name)
     special = _SPECIAL.get(letter[1]) if letter is not None else None
-    return FACTS.get(name) or special or "gradcli functions lists them"
+    return FACTS.get(name) or special
 
 
 _SPECIAL = {

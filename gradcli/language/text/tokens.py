@@ -198,7 +198,8 @@ def _unexpected(text: str, position: int, source: str) -> LanguageError:
     shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
     place = Place(text, Span(position, position + 1), source)
     hint = hints.of_character(text, position)
-    return LanguageError(f"unexpected character {shown}{hints.of_unexpected(text, position)}", place=place, hint=hint)
+    shown += hints.of_unexpected(text, position)
+    return LanguageError(f"unexpected character {shown}", place=place, hint=hint)
 
 
 def _require_readable(word: str, place: Place) -> None:
