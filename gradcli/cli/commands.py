@@ -83,7 +83,7 @@ def built(command: Command, no_files: type[Files] | None = None) -> OnceCommand:
         epilog=EXIT_CODES,
         hidden=not command.section,
         add_help_option=no_files is None,
-    )(_asking(command, function, no_files) if command.is_on_function else function)
+    )(_typer_callback(command, function, no_files) if command.is_on_function else function)
     found = typer.main.get_command(app)
     helps = {option.name: option.help for option in shell_options(command)}
     for parameter in found.params:
@@ -92,7 +92,7 @@ def built(command: Command, no_files: type[Files] | None = None) -> OnceCommand:
     return cast(OnceCommand, found)  # the class that it was told
 
 
-def _asking(
+def _typer_callback(
     command: Command, function: Callable[..., Any], no_files: type[Files] | None
 ) -> Callable[..., Result | Output | Callable[[], int]]:
     """Make the function that Typer calls for a command on a function, with the options that the command declares."""

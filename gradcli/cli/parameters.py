@@ -26,6 +26,7 @@ _NAMED = re.compile(r"\s*([^\W\d][\w\u0302-\u0308\u20d7]*(?:\.\w+)*)\s*=(?!=)(.*
 
 _COMMAS = re.compile(r",(?![^\[\]]*\])")
 """Commas that are not inside brackets: one in `x[0,0],x[0,1]`."""
+
 _LINES_OF_NUMBERS = re.compile(r"\s*[-+.\deE]+(?:[ \t\r]*\n\s*[-+.\deE]+)+\s*")
 """Numbers on lines of their own, such as the output of `$(seq 3)`: a vector."""
 

@@ -73,13 +73,16 @@ _NAME = r"[^\W\d]\w*"
 
 _ARROW = r"\s*(?:->|→|\\to|\\rightarrow|(?:goes|tends)\s+to|approaches)\s*"
 _LIMIT = re.compile(
-    rf"\s*\\?lim(?:it)?s?\s*(?:_\s*)?[{{(]?\s*(?P<by>{_NAME}){_ARROW}(?P<to>[-+.\w]+)\s*[}})]?\s+(?:of\s+)?"
+    rf"\s*\\?lim(?:it)?s?\s*(?:_\s*)?[{{(]?\s*(?P<by>{_NAME}){_ARROW}(?P<to>[-+.\w∞\\]+)\s*[}})]?\s+(?:of\s+)?"
     r"(?P<function>\S.*)"
-    r"|\s*(?:sp\.|sympy\.)?[lL]imit\s*[(\[](?P<first>.+),\s*(?P<of>[^\W\d]\w*)\s*(?:,|->)\s*(?P<at>[-+.\w]+)\s*[)\]]\s*"
+    r"|\s*(?:sp\.|sympy\.)?[lL]imit\s*[(\[](?P<first>.+),\s*(?P<of>[^\W\d]\w*)\s*(?:,|->)\s*(?P<at>[-+.\w∞\\]+)\s*[)\]]\s*"
     r"|\s*(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?[lL]im(?:it)?(?:\s+of\s+|\s+|(?=\())(?P<whole>\S.*?)"
-    rf"(?:,\s*(?:as\s+|when\s+|for\s+)?|\s+(?:as|when|for)\s+)(?P<goes>{_NAME}){_ARROW}(?P<there>[-+.\w]+)\s*"
+    rf"(?:,\s*(?:as\s+|when\s+|for\s+)?|\s+(?:as|when|for)\s+)(?P<goes>{_NAME}){_ARROW}(?P<there>[-+.\w∞\\]+)\s*"
 )
 """A limit, `lim x->0 sin(x)/x`: the value there, which `eval` finds where the function only has a hole."""
+
+_INFINITE = re.compile(r"[-+]?(?:inf(?:inity|ty)?|oo|∞|\\infty)", re.IGNORECASE)
+"""Infinity, as a variable's limit is written."""
 
 _IMPLICIT = re.compile(
     r"\s*(?:\w+\.)?(?:idiff|implicit_?diff(?:erentiate)?|ImplicitD)\s*[(\[](?P<function>.+),"
@@ -257,11 +260,16 @@ def _called(text: str, named: list[str]) -> list[str] | None:
     (['grad', 'x**2', '--at', 'x=3.0'], ['x.^2', '--at', 'x=3'])
     >>> _called("f''(2) where f(x) = x^4", []), _called("lim x->0 sin(x)/x", [])
     (['hessian', 'x^4', '--at', 'x=2'], ['eval', 'sin(x)/x', '--at', 'x=0'])
+    >>> _called("lim x->inf (1 + 1/x)^x", [])
+    ['eval', 'x = 1/t^2; (1 + 1/x)^x', '--at', 't=0']
     """
     if (found := _LIMIT.fullmatch(text)) is not None:
         by, to = found["by"] or found["of"] or found["goes"], found["to"] or found["at"] or found["there"]
-        function = _unwrapped(found["function"] or found["first"] or found["whole"])
-        return ["eval", function.strip(), "--at", f"{by}={to}"]
+        function = _unwrapped(found["function"] or found["first"] or found["whole"]).strip()
+        if _INFINITE.fullmatch(to):  # where 1/t^2 goes from both sides of 0
+            t = next(name for name in ("t", "s", "u", "t_0") if re.search(rf"(?<![^\W\d_]){name}", function) is None)
+            function, by, to = f"{by} = {'-' * to.startswith('-')}1/{t}^2; {function}", t, "0"
+        return ["eval", function, "--at", f"{by}={to}"]
     if (found := _PRIMED.fullmatch(text) or _PRIMED_AFTER.fullmatch(text)) is not None:
         is_twice = len(found["primes"].replace("\N{DOUBLE PRIME}", "''")) == 2
         noun = "hessian" if is_twice else "grad"

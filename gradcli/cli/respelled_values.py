@@ -184,12 +184,11 @@ def statements_in_words(line: TypedLine) -> Iterator[Words]:
 
 def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give a value to another variable, and take a near word for one that an option does not take."""
+    yield from finite_ranges(line)
     for option, typed, kind, _, _, put in _typed_values(line):
         is_unknown = "has no such variable" in error.text.message and not _in_greek(typed, line.text)
         if option == "--at" and is_unknown and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
-        if kind is OptionKind.RANGES and _INFINITE.search(typed) is not None:
-            yield from map(put, _finite_ranges(typed, is_picture=line.command == "plot"))
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):
@@ -202,6 +201,13 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 
 
 _INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", re.IGNORECASE)
+
+
+def finite_ranges(line: TypedLine, *, is_picture: bool = False) -> Iterator[Words]:
+    """Give each range to infinity numbers for ends: nearly all of it, of which a picture shows nothing, or a part."""
+    for one in _typed_values(line):
+        if one.kind is OptionKind.RANGES and _INFINITE.search(one.typed) is not None:
+            yield from map(one.put, _finite_ranges(one.typed, is_picture=is_picture))
 
 
 def _finite_ranges(typed: str, *, is_picture: bool) -> Iterator[str]:

@@ -66,7 +66,8 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
         error.advise(f"write {', or '.join(lines)}")
-        return None if is_script(error, " ".join(typed)) else found.meant
+        is_read = "-" in typed  # standard input, which cannot be read again
+        return None if is_read or is_script(error, " ".join(typed)) else found.meant
     if is_form(error.text.hint) and not isinstance(error, CodeError):
         error.advise(page_for(error))
     return None

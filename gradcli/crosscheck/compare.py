@@ -314,6 +314,7 @@ class Case:
         passes: The v of each pass, one per row, if vᵀJ adds up several passes; `v` is their sum.
         u: The direction by variable, for entries of Hu.
         value: Torch's y, flat, if it is known.
+        wrt: The variables whose derivatives are asked for, which may move together.
     """
 
     reference: Reference
@@ -322,6 +323,7 @@ class Case:
     passes: Array | None = None
     u: Mapping[str, Array] | None = None
     value: Array | None = None
+    wrt: frozenset[str] = frozenset()
 
     def direction(self, entry: Entry) -> Direction:
         """Return the element of x that an entry is a derivative by."""

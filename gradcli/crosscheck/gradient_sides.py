@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 from flint import arb
 
 from gradcli.crosscheck.compare import Case
 from gradcli.crosscheck.limits import Limit
-from gradcli.crosscheck.singular import RAYS_ROOM, RaySeries
+from gradcli.crosscheck.singular import RAYS_ROOM, RaySeries, may_jump
 from gradcli.reference.balls import Ball, exists, is_nothing, precision
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.directional_series import CurveOfElement, Element, Rays
@@ -143,7 +142,7 @@ class GradientSides:
             return Absent()
         if moving.keys() == {by}:
             return _slope(on, moving[by]) if isinstance(on, Series) else None
-        across = [_common(side, on) for side in (left, right)] if self._may_jump else []
+        across = [_common(side, on) for side in (left, right)] if may_jump(self.function.program) else []
         if not all(isinstance(one, Series) for one in across):
             return next((one for one in across if isinstance(one, Absent)), None)
         if (rays_of_row := self._rays_of_row(row, direction, by)) is None:
@@ -163,12 +162,6 @@ class GradientSides:
 
     def _next_to(self, by: Direction, side: int) -> CurveOfElement | None:
         return CurveOfElement(by, float(side), NEXT_TO) if side else None
-
-    @cached_property
-    def _may_jump(self) -> bool:
-        """Tell whether an operation of the function jumps."""
-        ops = (line.call.op for line in self.function.program.lines)
-        return any(op.is_step or op.is_branch or op.is_locally_constant for op in ops)
 
     def _rays(self, directions: tuple[Direction, ...]) -> Rays | None:
         if directions not in self._known:

@@ -155,7 +155,7 @@ class JacobianJudge:
         self.elements = sum(map(math.prod, self.reference.shapes.values()))
         v = None if numbers.v is None else numbers.v.ravel()
         passes = np.stack([one.ravel() for one in numbers.passes]) if numbers.passes else None
-        self.case = Case(self.reference, tolerance, v, passes, value=numbers.value.ravel())
+        self.case = Case(self.reference, tolerance, v, passes, value=numbers.value.ravel(), wrt=frozenset(wrt))
 
     def judgement(self) -> Judgement:
         """Judge J and y, and next to a sampled J also vᵀJ on its own."""

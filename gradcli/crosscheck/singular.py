@@ -8,23 +8,22 @@ derivative has one if the slopes along the rays are linear in the direction.  If
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from contextlib import suppress
+from itertools import product
 
 import numpy as np
-from flint import arb
 
-from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, noun, number_of, to_float
+from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, number_of, to_float
 from gradcli.crosscheck.limits import Limit, midpoint, shown_number, sides_in_words
-from gradcli.crosscheck.sample import SEED
+from gradcli.crosscheck.ray_series import SeriesOnRays
+from gradcli.crosscheck.ways import MOST_PARTIALS, Ways, differs_from_partials
 from gradcli.language.ops import SIGNS
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, is_nothing, precision
 from gradcli.reference.deadline import OverTimeError, extra_limit
 from gradcli.reference.dependencies import OverBudgetError
-from gradcli.reference.directional_series import CurveOfElement, Element, Rays
+from gradcli.reference.directional_series import Element
 from gradcli.reference.enclosure_pass import Direction
 from gradcli.reference.enclosure_plan import Plan
 from gradcli.reference.rules import Undefined
@@ -43,30 +42,31 @@ RAYS_ROOM = 4
 EQUALITIES = frozenset(SIGNS[sign] for sign in ("==", "!="))
 """Comparisons that have another value at one point than all around it."""
 
-MOST_CURVES, EXPONENTS = 4, (Fraction(2), Fraction(3))
-"""Inputs that move by these powers of t, one at a time, where the others move along a line.
-
-A function of several variables may have the same limit on all lines, and another one along a parabola.
-"""
-
-MOST_MEMBERS = 100_000
-"""Most members of the operations on all rays, which take some twenty microseconds each."""
-
 
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
     """Plan the enclosure of these entries, with all inputs if a value is missing; None if it is over the budget."""
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
     reference, program = case.reference.admitting(case.reference.budget * RAYS_ROOM), case.reference.program
-    try:
-        if any(one.cause.kind == "domain" or one.entry.variable is None for one in singular):
-            inside = reference.backward_closure({program.output: rows})
-            movable = frozenset(program.differentiable)  # positions stay, and what is only true or false
-            moving = [s for s in program.variables if s not in program.masks and str(s) in movable]
-            directions |= dict.fromkeys((s, int(j)) for s in moving for j in inside.get(s, ()))
-        return reference.plan(list(directions), rows)
-    except OverBudgetError:
-        return None
+    has_no_value = any(one.cause.kind == "domain" or one.entry.variable is None for one in singular)
+    with suppress(OverBudgetError):
+        inside = reference.backward_closure({program.output: rows})
+        movable = frozenset(program.differentiable)  # positions stay, and what is only true or false
+        moving = [s for s in program.variables if s not in program.masks and str(s) in movable]
+        chosen = [s for s in moving if has_no_value or str(s) in case.wrt]
+        every = directions | dict.fromkeys((s, int(j)) for s in chosen for j in inside.get(s, ()))
+        # A jump may show where another input moves besides: x*where(y > 0, 1, 2) at 0, 0.
+        if has_no_value or len(every) <= MOST_PARTIALS or may_jump(program):
+            return reference.plan(list(every), rows)
+    with suppress(OverBudgetError):
+        return None if has_no_value else reference.plan(list(directions), rows)
+    return None
+
+
+def may_jump(program: Program) -> bool:
+    """Tell whether an operation of a function jumps."""
+    ops = (line.call.op for line in program.lines)
+    return any(op.is_step or op.is_branch or op.is_locally_constant for op in ops)
 
 
 def _affordable(case: Case, ones: Sequence[Singular]) -> tuple[Plan | None, int]:
@@ -142,16 +142,6 @@ AT_INFINITY = "whether the derivative has a limit at infinity is not known"
 """Words for the question that stays open of a derivative by an infinite input."""
 
 
-def _curve_in_words(direction: Direction, exponent: Fraction) -> str:
-    """Say how the inputs move along a curve.
-
-    >>> import sympy
-    >>> _curve_in_words((sympy.Symbol("y"), 0), Fraction(2))
-    'where y moves by t^2 while the others move by t'
-    """
-    return f"where {direction[0]} moves by t^{exponent} while the others move by t"
-
-
 def _undecided(one: Singular, valued: frozenset[int]) -> Entry:
     """Give the verdict on an entry that no series decides: undefined if y has no value, in torch neither."""
     note = "series from either side do not tell whether there is a limit"
@@ -169,81 +159,13 @@ def _unchecked(one: Singular, why: str) -> Entry:
     return one.entry.judged(note=f"{one.cause.reason}; {why}")
 
 
-@dataclass
-class RaySeries:
-    """Series of the function of a plan on rays into the point, for the entries of the plan."""
-
-    case: Case
-    plan: Plan
-    bits: int
-
-    def __post_init__(self) -> None:
-        self._seen: dict[tuple[int | None, int | None, int], Mapping[int, Element]] = {}
-        self._left: dict[int, dict[int, frozenset[tuple[Atom, int]]]] = {}
-        self._left_on_lines: dict[tuple[int, int], frozenset[tuple[Atom, int]]] = {}
-        self._on_curves: dict[tuple[Direction, Fraction], Mapping[int, Element]] = {}
-        self.rays = Rays(self.plan, self.bits)
-        self.at_point = self.plan.run(self.bits)
-        self.groups = self._independent()
-        self.group_of = {d: n for n, group in enumerate(self.groups) for d in group}
-        generator = np.random.default_rng(SEED)
-        count = len(self.plan.directions)
-        drawn = (1 + generator.integers(1, 64, (2, count)) / 64) * generator.choice([-1.0, 1.0], (2, count))
-        drawn = np.stack([*drawn, drawn[0] + 2 * drawn[1]])  # which is never 0, as they are between 1 and 2
-        self.generic_directions = [dict(zip(self.plan.directions, weights.tolist(), strict=True)) for weights in drawn]
-
-    def _independent(self) -> list[tuple[Direction, ...]]:
-        """Group directions so that no row of y depends on two of a group: one ray serves the whole group."""
-        groups: list[tuple[list[Direction], set[int]]] = []
-        for direction in self.plan.directions:
-            rows = set(self.at_point.columns.get(direction, {}))
-            members, taken = next((group for group in groups if not group[1] & rows), ([], set()))
-            if not members:
-                groups.append((members, taken))
-            members.append(direction)
-            taken |= rows
-        return [tuple(members) for members, _ in groups]
-
-    @property
-    def is_over(self) -> bool:
-        """Tell whether the rays so far took all the work that is admitted."""
-        return self.rays.work > MOST_MEMBERS
-
-    def _ray(self, n: int | None, group: int | None, sign: int) -> Mapping[int, Element]:
-        """Return the rows of y while all inputs move along direction n and a group is reversed, if there is one.
-
-        Without a direction the group moves alone.  There are none once the work is too much.
-        """
-        if (n, group, sign) not in self._seen:
-            own = () if group is None else self.groups[group]
-            moving = dict.fromkeys(own, float(sign))
-            if n is not None:
-                others = {d: weight * sign for d, weight in self.generic_directions[n].items()}
-                moving = others | {d: -others[d] for d in own}
-            if n is None and len(moving) == 1 < len(self.plan.directions):
-                self._seen[n, group, sign] = {} if self.is_over else self.rays.along(next(iter(moving)), sign)
-            else:
-                self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
-            if n is None and group is not None and not self.is_over:
-                self._left.setdefault(group, {})[sign] = self.rays.left
-            if n is not None and group is None and not self.is_over:
-                self._left_on_lines[n, sign] = self.rays.left
-        return self._seen[n, group, sign]
+class RaySeries(SeriesOnRays):
+    """Series of the function of a plan on rays into the point, and the verdicts that they give on its entries."""
 
     def _changes_at_point_alone(self, direction: Direction) -> bool:
         """Tell whether conditions or steps have other values on both sides along an input than at the point."""
         sides = self._left.get(self.group_of[direction], {})
         return len(sides) == 2 and all(self.rays.of_direction(left, direction) for left in sides.values())
-
-    def along_input(self, direction: Direction, sign: int) -> Mapping[int, Element]:
-        """Return the rows of y while one input moves to one side; empty where the work is too much."""
-        return self._ray(None, self.group_of[direction], sign)
-
-    def along(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
-        """Return the rows of y while all inputs move, one perhaps reversed; empty where the work is too much."""
-        if flipped is not None and len(self.groups) == 1:
-            return self.along(n, -sign)
-        return self._ray(n, None if flipped is None else self.group_of[flipped], sign)
 
     def verdict(self, one: Singular) -> Entry | None:
         """Decide an entry; None if only more precision may decide it."""
@@ -270,74 +192,34 @@ class RaySeries:
             return None
         if not all(limit.meets(limits[0]) for limits in by_row for limit in limits):
             return _undefined(one, f"{reason}, and no limit: what it tends to depends on the way")
-        if missing := self._without_limit(rows, [limits[0] for limits in by_row]):
+        if self._is_of_point_alone:
+            return _undefined(one, f"{reason}, and an equality holds at this point alone")
+        ways = Ways(self, one, rows)
+        if missing := ways.without_limit([limits[0] for limits in by_row]):
             return _undefined(one, f"{reason}, and {missing}")
-        note = f"{reason}, but the limit of the {noun(one.entry)} exists"
         if one.entry.variable is None:
-            return one.entry.judged(verdict="removable", truth=by_row[0][0].ball, note=note)
-        slopes = [self._partial(one, n, sign) for n in (0, 1) for sign in (1, -1)]
-        along = self._slopes_along(one)
+            found = by_row[0][0].ball
+            return one.entry.judged(verdict="removable", truth=found, note=f"{reason}, but {ways.found()}")
+        direction = self.case.direction(one.entry)
+        slopes = [self.partial(one, direction, n, sign) for n in (0, 1) for sign in (1, -1)]
+        along = self.slopes_along(one)
         kinds = {slope.kind for slope in (*slopes, *along)}
         if "infinite" in kinds:
             return _undefined(one, f"{reason}, and its slope grows without bound nearby")
         if "unknown" in kinds:
             return None
-        if not all(slope.meets(slopes[0]) for slope in slopes) or _is_certainly_nonlinear(along):
+        if not all(slope.meets(slopes[0]) for slope in slopes) or is_certainly_nonlinear(along):
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
-        return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=note)
+        if (partials := ways.limit_partials()) and (missing := ways.without_slope(partials)):
+            return _undefined(one, f"{reason}, and {missing}")
+        return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=f"{reason}, but {ways.found()}")
 
-    def _without_limit(self, rows: Sequence[int], limits: Sequence[Limit]) -> str:
-        """Say why y has no limit, though it has one on all lines that were followed; empty where no reason is found.
-
-        Args:
-            rows: The rows of y.
-            limits: The limit of each on the lines.
-        """
+    @property
+    def _is_of_point_alone(self) -> bool:
+        """Tell whether an equality of the point holds on no line."""
         lines = self.case.reference.program.lines
         equalities = {line.symbol for line in lines if line.call.op.name in EQUALITIES}
-        if all(any(atom in equalities for atom, _ in left) for left in self._left_on_lines.values()):
-            return "an equality holds at this point alone"
-        for direction in self.plan.directions[:MOST_CURVES] if len(self.plan.directions) > 1 else ():
-            for exponent in EXPONENTS:
-                found = [Limit.from_element(self._curve(direction, exponent).get(row, Undecided())) for row in rows]
-                if any(one.kind == "infinite" for one in found):
-                    return f"it grows without bound along a curve: {_curve_in_words(direction, exponent)}"
-                if any(one.kind == "finite" and not one.meets(own) for one, own in zip(found, limits, strict=True)):
-                    words = _curve_in_words(direction, exponent)
-                    return f"no limit: along lines it tends to one number, along a curve to another, as {words}"
-        return ""
-
-    def _curve(self, direction: Direction, exponent: Fraction) -> Mapping[int, Element]:
-        """Return the rows of y while all inputs move by multiples of t, one by that of a power of it."""
-        key = direction, exponent
-        if key not in self._on_curves:
-            others = {d: weight for d, weight in self.generic_directions[0].items() if d != direction}
-            curve = CurveOfElement(direction, self.generic_directions[0][direction], exponent)
-            self._on_curves[key] = {} if self.is_over else self.rays.on(others, curve)
-        return self._on_curves[key]
-
-    def _slopes_along(self, one: Singular) -> list[Limit]:
-        """Return the slopes along a direction, its reverse, another, and the first plus twice the other."""
-        return [self._slope(one, self.along(*chosen)) for chosen in ((0, 1), (0, -1), (1, 1), (2, 1))]
-
-    def _partial(self, one: Singular, n: int, sign: int) -> Limit:
-        """Return half the difference of the slopes along a direction and with one input reversed, over its weight."""
-        direction = self.case.direction(one.entry)
-        limits = [self._slope(one, self.along(n, sign, flipped)) for flipped in (None, direction)]
-        first, second = limits
-        if first.ball is None or second.ball is None:
-            return first if first.ball is None else second
-        return Limit("finite", (first.ball - second.ball) / (2 * sign * arb(self.generic_directions[n][direction])))
-
-    def _slope(self, one: Singular, elements: Mapping[int, Element]) -> Limit:
-        """Sum up the slopes along a ray of the rows of an entry, weighted."""
-        total = Series(())
-        for row in one.rows:
-            element, weight = elements.get(row, Undecided()), self.case.weight(one.entry, row)
-            if not isinstance(element, Series) or not math.isfinite(weight):
-                return Limit.from_element(Undecided() if isinstance(element, Series) else element)
-            total += element.scaled(arb(weight))
-        return Limit.of_slope(total)
+        return all(any(atom in equalities for atom, _ in left) for left in self._left_on_lines.values())
 
     # -- where y has a value
 
@@ -348,16 +230,18 @@ class RaySeries:
             return self._jump(one, left, right)
         if left.ball is not None and right.ball is not None:
             found = _with_finite_slopes(one, left.ball, right.ball, self.case.tolerance)
-            if found is None or found.verdict != "disagree":
+            if found is None or found.verdict not in ("disagree", "nan-trap"):
                 return found
             if (nonlinear := self.nonlinear(one)) is not None:
                 return nonlinear
+            if found.verdict == "nan-trap":
+                return found
             if self._changes_at_point_alone(self.case.direction(one.entry)):
                 slope, picked = shown_number(to_float(found.truth)), shown_number(number_of(found))
                 place = f"{_place_of(one.cause)}, at this point alone"
                 note = f"{place}: next to it the slope is {slope}; torch picked {picked}"
                 return found.judged(verdict="kink", note=note)
-            return found
+            return _unchecked(one, f"{OPEN_QUESTION} was over the budget") if self.is_over else found
         note = f"{one.cause.reason}: {sides_in_words(left, right)}"
         return one.entry.judged(verdict="undefined", note=note, proven=True)
 
@@ -368,11 +252,26 @@ class RaySeries:
     def nonlinear(self, one: Singular) -> Entry | None:
         """Return a kink if y certainly has no derivative along all inputs together; None if it may have one."""
         with precision(self.bits):
-            if not _is_certainly_nonlinear(self._slopes_along(one)):
+            is_jump = self._jumps_somewhere(one)
+            if not (is_jump or is_certainly_nonlinear(self.slopes_along(one)) or differs_from_partials(self, one)):
                 return None
         picked = shown_number(number_of(one.entry))
-        note = f"{_place_of(one.cause)}, and its slope depends on how all inputs move together; torch picked {picked}"
+        what = "it jumps where" if is_jump else "its slope depends on how"
+        note = f"{_place_of(one.cause)}, and {what} all inputs move together; torch picked {picked}"
         return one.entry.judged(verdict="kink", note=note, proven=True)
+
+    def _jumps_somewhere(self, one: Singular) -> bool:
+        """Tell whether y certainly tends to another number than that at the point, on some line."""
+        if not may_jump(self.case.reference.program):
+            return False
+        for n, sign in product(range(len(self.generic_directions)), (1, -1)):
+            for row, element in self.along(n, sign).items():
+                here, limit = self.at_point.values.get(row), Limit.from_element(element)
+                if row not in one.rows or here is None or isinstance(here, Undefined):
+                    continue
+                if limit.kind == "infinite" or (limit.ball is not None and not limit.ball.overlaps(here)):
+                    return True
+        return False
 
     def one_sided(self, one: Singular, sign: int) -> Limit:
         """Return the derivative on one side, if y is certainly continuous there from its value at the point."""
@@ -381,7 +280,7 @@ class RaySeries:
         if "absent" in kinds or "infinite" in kinds:
             return Limit("absent" if "absent" in kinds else "infinite")
         is_on = all(self._is_continuous(row, elements.get(row)) for row in one.rows)
-        return self._slope(one, elements).times(sign) if is_on else Limit("unknown")
+        return self.slope(one, elements).times(sign) if is_on else Limit("unknown")
 
     def _is_continuous(self, row: int, element: Element | None) -> bool:
         value = self.at_point.values.get(row)
@@ -400,7 +299,7 @@ class RaySeries:
                 continue
             if any(not ball.overlaps(here) for ball in known):
                 below, above = (
-                    self._slope(one, elements).times(sign) for elements, sign in zip(series, (-1, 1), strict=True)
+                    self.slope(one, elements).times(sign) for elements, sign in zip(series, (-1, 1), strict=True)
                 )
                 ends = below.ball, above.ball
                 slopes = None if ends[0] is None or ends[1] is None else (to_float(ends[0]), to_float(ends[1]))
@@ -418,7 +317,7 @@ def _place_of(cause: Undefined) -> str:
     return cause.reason.partition(": ")[0]
 
 
-def _is_certainly_nonlinear(along: Sequence[Limit]) -> bool:
+def is_certainly_nonlinear(along: Sequence[Limit]) -> bool:
     """Tell whether slopes are certainly not linear in the direction; if not, they may be linear by chance."""
     forth, back, other, both = along
     is_linear = forth.meets(back.times(-1)) and both.meets(forth.plus(other.times(2)))

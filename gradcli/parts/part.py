@@ -33,7 +33,9 @@ class AskedFunction(Protocol):
 class SparseMatrices(Protocol):
     """What answers a Jacobian or a Hessian by the entries that are not 0 by structure."""
 
-    def answered(self, kind: type[Judged], bound: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+    def answered(
+        self, kind: type[Judged], bound: object, *, is_asked: bool, is_pattern: bool, unknown: frozenset[str]
+    ) -> Judged | None:
         """Answer; None where nobody asked for that, and a dense matrix is better.
 
         Args:
@@ -41,6 +43,7 @@ class SparseMatrices(Protocol):
             bound: The function at its point, a `BoundFunction`.
             is_asked: Whether it is to be sparse whatever its pattern is.
             is_pattern: Whether the pattern alone is asked for.
+            unknown: The variables of which the shape alone is known, for a pattern.
 
         Raises:
             GradcliError: It is not sparse, or would be too large.

@@ -95,24 +95,28 @@ class TypedFunction(function.Function):
     @overload
     def jacobian(
         self, at: Inputs | None = None, *more: Inputs, sparse: Literal[True], pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.SparseJacobian: ...
     @overload
     def jacobian(
         self, at: Inputs | None = None, *more: Inputs, pattern: Literal[True], sparse: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.SparseJacobian: ...
     @overload
     def jacobian(
         self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.Jacobian: ...
     def jacobian(
         self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.Jacobian:
         """Compute the full Jacobian, a block of shape y.shape + x.shape per variable."""
@@ -129,24 +133,28 @@ class TypedFunction(function.Function):
     @overload
     def hessian(
         self, at: Inputs | None = None, *more: Inputs, sparse: Literal[True], pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.SparseHessian: ...
     @overload
     def hessian(
         self, at: Inputs | None = None, *more: Inputs, pattern: Literal[True], sparse: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.SparseHessian: ...
     @overload
     def hessian(
         self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.Hessian: ...
     def hessian(
         self, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> results.Hessian:
         """Compute the Hessian of a y of one element: a block of shape a.shape + b.shape per pair of variables."""
@@ -289,13 +297,15 @@ class _Matrix(Protocol[Found_co, Sparse_co]):
     @overload
     def __call__(
         self, function: Asked, /, at: Inputs | None = None, *more: Inputs, sparse: Literal[True], pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> Sparse_co: ...
     @overload
     def __call__(
         self, function: Asked, /, at: Inputs | None = None, *more: Inputs, sparse: bool = False, pattern: bool = False,
-        wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None, check: bool = True, out: Out = None,
+        shape: Shapes = None, wrt: Names = None, dtype: DtypeLike = None, device: DeviceLike = None,
+        check: bool = True, out: Out = None,
         **values: Value,
     ) -> Found_co: ...
 

@@ -11,19 +11,20 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from gradcli.errors import InputError
-from gradcli.language.inputs import read_shape
+from gradcli.language.inputs import read_shape, read_value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
-from gradcli.language.program.named_shapes import NamedReading, named_readings
+from gradcli.language.program.named_shapes import NamedReading, named_readings, size_needed
 from gradcli.language.program.shape_readings import GivenShape, NamedShape, ShapeConstraint
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
 from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
-from gradcli.questions.naming import no_such_variable
+from gradcli.questions.naming import no_such_variable, open_names
 
 BOXES = ((0.0, 1.0), (-1.0, 1.0), (1.0, 16.0), (-16.0, -1.0), (16.0, 1024.0))
 """Ranges to draw random values from, one after the other, until the function has a value."""
@@ -101,6 +102,50 @@ def likely_shapes(
         return unbound.read(hidden, shapes=sizes).program
 
     return named_readings(program, shapes, again, constraints, cost_of, square)
+
+
+class WithShapes(NamedTuple):
+    """A function of which the shapes of some variables are known, and no values.
+
+    Attributes:
+        function: With NaN for their values.
+        unknown: Their names.
+    """
+
+    function: FunctionWithValues
+    unknown: frozenset[str]
+
+
+def with_shapes(unbound: FunctionWithValues, given: Mapping[str, GivenShape] | None) -> WithShapes:
+    """Give variables NaN for their values where a shape alone is given, or makes sense.
+
+    Args:
+        unbound: The function.
+        given: Shapes by variable; the empty name stands for the only variable. Without any, values are needed.
+
+    Raises:
+        GradcliError: A shape is malformed, or of no variable or one with a value, or a size is not a number.
+
+    >>> from gradcli.questions.text_reading import read
+    >>> with_shapes(FunctionWithValues("a*x", read("a*x")), {"x": (2,)}).function.at["x"]
+    array([nan, nan])
+    """
+    if given is None:
+        return WithShapes(unbound, frozenset())
+    values = {name: read_value(value, f"--at {name}") for name, value in unbound.at.items()}
+    names = open_names(unbound.snippet)
+    asked = {name or (names[0] if len(names) == 1 else ""): shape for name, shape in given.items()}
+    if both := next((name for name in asked if name in values), ""):
+        raise InputError(f"{both} has a value, and a shape besides", hint="leave out one of them")
+    shapes: dict[str, GivenShape] = {name: array.shape for name, array in values.items()}
+    named = next(likely_shapes(unbound, shapes | asked)).named
+    known = {*values, *(unbound.snippet.values.keys() - asked.keys())}
+    unknown = {name: shape for name, shape in named.given.items() if name not in known}
+    sizes = {name: tuple(size for size in shape if isinstance(size, int)) for name, shape in unknown.items()}
+    if of_names := [name for name, shape in unknown.items() if len(shape) > len(sizes[name])]:
+        raise size_needed(of_names)
+    arrays = {name: np.full(shape, np.nan) for name, shape in sizes.items()}
+    return WithShapes(replace(unbound, at={**values, **arrays}), frozenset(arrays))
 
 
 def given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str, NamedShape]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from gradcli.errors import TooLargeError, UsageError
+from gradcli.language.program.shape_readings import GivenShape
 from gradcli.option_words import option
 from gradcli.parts import all_parts
 from gradcli.parts.part import SparseMatrices
 from gradcli.questions.answering import answer_bound, prepare
 from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
+from gradcli.questions.likely_shapes import with_shapes
 from gradcli.questions.operators import OPERATORS
 from gradcli.results import Judged
 
@@ -22,7 +24,12 @@ MOST_DENSE = 10**6
 
 
 def answer_matrix(
-    kind: type[MatrixAnswer], unbound: FunctionWithValues, *, sparse: bool, pattern: bool
+    kind: type[MatrixAnswer],
+    unbound: FunctionWithValues,
+    *,
+    sparse: bool,
+    pattern: bool,
+    shape: Mapping[str, GivenShape] | None = None,
 ) -> MatrixAnswer:
     """Answer with a matrix: sparse where that is asked for, or where it is large and nearly all of it is 0.
 
@@ -31,16 +38,18 @@ def answer_matrix(
         unbound: The function at its point.
         sparse: Whether it is to be sparse.
         pattern: Whether the pattern alone is asked for.
+        shape: Shapes of variables without a value, which a pattern needs none of.
 
     Raises:
         GradcliError: A value is missing or does not fit, y has several elements, or the answer would be too large.
     """
+    unbound, unknown = with_shapes(unbound, shape if pattern else None)
     bound, is_asked = prepare(kind, unbound), sparse or pattern
     if not is_asked and _entries(kind, bound) <= MOST_DENSE:
         return answer_bound(kind, bound, {})
     readers = list(_readers())
     for one in readers:
-        found = one.answered(kind, bound, is_asked=is_asked, is_pattern=pattern)
+        found = one.answered(kind, bound, is_asked=is_asked, is_pattern=pattern, unknown=unknown)
         if isinstance(found, kind):
             return found
     if is_asked:

@@ -85,7 +85,7 @@ def public(method: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 return method(self, *args, **options)
             finally:
-                self._give_back()
+                self._undo_changes()
 
     @brief
     @wraps(method)
@@ -115,7 +115,7 @@ class ParsedText:
     _is_of_matrices = False  # as a text next to it is in the notation of matrices
     _named: tuple[str, ...] = ()  # the variables that such texts name
 
-    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "random", "box", "sparse", "pattern")
+    OF_NUMBERS = ("at", "v", "vs", "u", "loss", "accumulate", "expect", "random", "box", "sparse")
     """Options beside which an answer has numbers."""
 
     def __init_subclass__(cls) -> None:
@@ -189,11 +189,11 @@ class ParsedText:
         Raises:
             UsageError: A shape is given together with an option of numbers.
         """
+        if "pattern" in given:  # which some values, or none, are needed for
+            return False
         of_numbers = next((name for name in self.OF_NUMBERS if name in given), "")
         if of_numbers and "shape" in given:
             hint = f"leave out {option('shape')} for numbers, and the other for a formula"
-            if of_numbers == "pattern":
-                hint = f"a pattern is that of any values: {option('at', 'x=zeros(1000)')} in place of the shape"
             other = option("in" if of_numbers == "box" else of_numbers)
             raise UsageError(f"{option('shape')} and {other} exclude each other", hint=hint)
         has_forms = hasattr(self, "closed_form")  # which a part gives
@@ -265,7 +265,7 @@ class ParsedText:
         """Return the values of a check before points are drawn from its box; a text needs none."""
         return at
 
-    def _give_back(self) -> None:
+    def _undo_changes(self) -> None:
         """Undo changes that answering a question made; a text makes none."""
 
     def _asked_at_rows(

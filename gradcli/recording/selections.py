@@ -23,6 +23,8 @@ def scatter_reduce(
         result: Tensor = NotImplemented
         return result
     source = src[tuple(map(slice, index.shape))]
+    if reduce == "sum" and include_self:
+        return self.scatter_add(dim, index, source)
     count = torch.zeros(self.shape, dtype=self.dtype).scatter_add(dim, index, torch.ones(index.shape, dtype=self.dtype))
     if reduce in ("sum", "mean"):
         found = torch.zeros(self.shape, dtype=self.dtype).scatter_add(dim, index, source)

@@ -38,8 +38,11 @@ NOISE_STEP = 4.1e-4
 It is no power of 2, as the roundings of steps of one quantum repeat themselves, and would not be seen.
 """
 
-FAR, FAR_IN_LOW_PRECISION = 2.0**-8, 2.0**-4
-"""Distance at which a number that has not moved is looked at once more; float32 may be bfloat16 inside of a kernel."""
+FAR = (2.0**-7, 2.0**-4, 2.0**-2)
+"""Distances at which numbers that have not moved are looked at once more: a kernel may be of bfloat16 inside."""
+
+COARSE = (2.0**-7, 2.0**-10)
+"""Machine epsilons of the formats of 16 bits, bfloat16 and float16, of which the numbers of a kernel may be."""
 
 ROUNDED = 0.3
 """Noise of a number that is rounded once, in units of the machine epsilon."""
@@ -64,6 +67,9 @@ NOISY = 1e-10
 
 KINKED = 1e-3
 """Least relative difference of the slopes on both sides that is called a kink, if it is no noise."""
+
+STEADY = 0.25
+"""Change of a slope on one side, with twice the step, relative to the difference of both sides: more is no kink."""
 
 SHRINKING = 0.5
 """Ratio of the differences of both sides with a step and with twice that, below which they are of curvature."""
@@ -136,7 +142,7 @@ def noise_of(along: Callable[[float], Floats], y: Floats, digits: float) -> Floa
     True
     """
     is_low = digits > NOISY
-    step, far = min(digits ** (1 / 3), NOISE_STEP), FAR_IN_LOW_PRECISION if is_low else FAR
+    step = min(digits ** (1 / 3), NOISE_STEP)
     count = NOISE_CALLS_IN_LOW_PRECISION if is_low else NOISE_CALLS
     table = values = np.stack([y, *(along(n * step) for n in range(1, count + 1))])
     sizes, found = np.abs(y) + np.abs(np.diff(table, axis=0)).max(axis=0) / step, np.zeros_like(y)
@@ -145,14 +151,30 @@ def noise_of(along: Callable[[float], Floats], y: Floats, digits: float) -> Floa
         if level in LEVELS:
             gamma = math.factorial(level) ** 2 / math.factorial(2 * level)
             found = np.fmax(found, np.sqrt(gamma * np.mean(table**2, axis=0)))
-    is_flat = (values == y).all(axis=0)  # as within a step of a function that moves in steps
-    if is_flat.any():
-        found = np.where(is_flat, np.fmax(found, np.abs(along(far) - y)), found)
+    is_flat = (values == y).all(axis=0)  # as within a step of a function that moves in steps, to both sides
+    digits = max(digits, _coarseness(values)) if not is_flat.all() else digits
+    for far in FAR:
+        if not is_flat.any():
+            break
+        sides = np.stack([along(sign * far) for sign in (-1, 1)])
+        moved = np.where(is_flat, np.abs(sides - y).min(axis=0), 0.0)
+        found, is_flat = np.fmax(found, moved), is_flat & ~(moved > 0)
+        digits = max(digits, _coarseness(np.stack([y, *sides]))) if (moved > 0).any() else digits
     # Of few differences some are small by chance: the noise of all numbers, relative to their sizes, is a floor.
     ratios = np.where(sizes > 0, found / np.where(sizes > 0, sizes, 1.0), 0.0)
     usual = float(np.sqrt(np.mean(ratios[np.isfinite(ratios)] ** 2))) if np.isfinite(ratios).any() else 0.0
     found = np.fmax(found, max(usual, ROUNDED * digits) * sizes)
     return np.asarray(found)
+
+
+def _coarseness(values: Floats) -> float:
+    """Return the epsilon of the format of 16 bits that holds all numbers; 0 of none.
+
+    >>> [_coarseness(np.array([[1.0, 3.0], [1 + e, 5.0]])) for e in (2.0**-7, 2.0**-10, 2.0**-11)]
+    [0.0078125, 0.0009765625, 0.0]
+    """
+    mantissas = np.frexp(values[np.isfinite(values)])[0]
+    return next((one for one in COARSE if (mantissas * 2 / one == np.round(mantissas * 2 / one)).all()), 0.0)
 
 
 @dataclass
@@ -249,13 +271,16 @@ def measure(function: Callable[[Floats], Floats], x: Floats, y: Floats, digits: 
         steps = first / 2.0 ** (np.maximum(found.nit, 1) + order // 2 - 2)  # the shortest ones
         rounded = NOISES * noise[rows.astype(int)] / steps
         before, after = (call.one_sided(sign * steps, rows, columns) for sign in (-1, 1))
-        bend, own = np.abs(after - before), 16 * rounded + 4 * found.error
+        bend, own = np.abs(after - before), 4 * (rounded + found.error)
         if (suspect := bend > own).any():  # that of a smooth function is a quarter of what it is with twice the step
-            wide = [call.one_sided(sign * 2 * steps[suspect], rows[suspect], columns[suspect]) for sign in (-1, 1)]
-            is_smooth = bend[suspect] < SHRINKING * np.abs(wide[1] - wide[0])
+            doubled = [call.one_sided(sign * 2 * steps[suspect], rows[suspect], columns[suspect]) for sign in (-1, 1)]
+            is_smooth = bend[suspect] < SHRINKING * np.abs(doubled[1] - doubled[0])
             bend[suspect] = np.where(is_smooth, 0.0, bend[suspect])
         errors = found.error + rounded + 4 * digits * np.abs(found.df) + np.where(bend > own, bend, 0.0)
-        is_kinked = bend > np.maximum(4 * own, KINKED * np.maximum(np.abs(before), np.abs(after)))
+        is_kinked = bend > np.maximum(16 * own, KINKED * np.maximum(np.abs(before), np.abs(after)))
+        for sign, side in ((-1, before), (1, after)) if is_kinked.any() else ():  # a step has another one each time
+            wide = call.one_sided(sign * 2 * steps[is_kinked], rows[is_kinked], columns[is_kinked])
+            is_kinked[is_kinked] = np.abs(wide - side[is_kinked]) < STEADY * bend[is_kinked]
     scale, kink, shape = sizes[columns.astype(int)], None, (y.size, x.size)
     if is_kinked.any():
         n = int(np.where(is_kinked, bend, -1.0).argmax())

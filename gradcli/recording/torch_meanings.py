@@ -40,6 +40,9 @@ MOST_AT_POSITIONS = 2**24
 AT_POSITIONS = frozenset("index_select take gather index_add scatter_add".split())
 """Operations that take or add up elements at positions, which are one line, and not compared with one another."""
 
+SUMS = frozenset("scatter_reduce index_reduce".split())
+"""Operations that add up elements at positions where they are asked for a sum or a mean."""
+
 MOST_POSITION_PRODUCTS = 2**27
 """Largest product of the sizes of its operands: positions are compared with one another."""
 
@@ -66,9 +69,10 @@ def ask(
         numbers = tuple(None if one is None else _nested(one.tolist()) for one in fixed)
         counts = [math.prod(shape) for shape in shapes]
         most = MOST_UNBOUND_PARTS if call.op.name == "unbind" else MOST_CALL_ELEMENTS
-        most = MOST_AT_POSITIONS if call.op.name in AT_POSITIONS else most
+        is_at_positions = _is_at_positions(call)
+        most = MOST_AT_POSITIONS if is_at_positions else most
         _require_at_most(call.op.name, max(counts, default=0), most)
-        if call.op.name not in AT_POSITIONS:
+        if not is_at_positions:
             _require_at_most(call.op.name, math.prod(counts), MOST_POSITION_PRODUCTS)
     else:
         numbers = tuple(None if isinstance(one, sympy.Symbol) else plain(one) for one in call.operands)
@@ -79,6 +83,12 @@ def ask(
     parts = [functools.partial(_part, make_recorder, torch_call, n) for n, _ in enumerate(results)]
     made = zip(results, parts, strict=True)
     return tuple(None if shape is None else AskedMeaning(shapes, numbers, shape, part) for shape, part in made)
+
+
+def _is_at_positions(call: Call) -> bool:
+    """Tell whether a call takes or adds up elements at positions, and compares none with one another."""
+    is_sum = call.op.name in SUMS and not {"sum", "mean"}.isdisjoint(map(str, call.statics))
+    return call.op.name in AT_POSITIONS or is_sum
 
 
 def _require_at_most(name: str, count: int, most: int) -> None:

@@ -129,6 +129,16 @@ def _at_own_accuracy(function: Callable[..., Ball]) -> Callable[..., Ball]:
     return value
 
 
+def _everywhere(function: Callable[..., Ball]) -> Callable[..., Ball]:
+    """Wrap a function that has a value at all real numbers, though Arb gives nan at large ones with too few bits."""
+
+    def value(*operands: Ball) -> Ball:
+        found = function(*operands)
+        return _UNKNOWN if found.is_nan() and all(operand.is_finite() for operand in operands) else found
+
+    return value
+
+
 @_at_own_accuracy
 def _polygamma(order: Ball, x: Ball) -> Ball:
     whole = order.unique_fmpz()
@@ -210,7 +220,9 @@ HEADS: Mapping[type, Callable[..., Ball]] = {
     sympy.erfinv: lambda x: arb.nan() if abs(x) == 1 else x.erfinv(),
     sympy.atan2: _angle,
     sympy_functions.polygamma: _polygamma,
-    sympy.besseli: _at_own_accuracy(lambda order, x: x.bessel_i(order)),
+    sympy.sinh: _everywhere(arb.sinh),
+    sympy.cosh: _everywhere(arb.cosh),
+    sympy.besseli: _everywhere(_at_own_accuracy(lambda order, x: x.bessel_i(order))),
     sympy.Abs: operator.abs,
     sympy.sign: arb.sgn,
     sympy_functions.lgamma: _lgamma,

@@ -180,11 +180,10 @@ class Dependencies:
         if has_positions:
             return np.arange(len(elements)), (before * other + places[at]) * after + inside
         if line.symbol not in self._inverse:
-            order = np.argsort(places, kind="stable")
-            self._inverse[line.symbol] = order, places[order]
-        order, ordered = self._inverse[line.symbol]
-        first = np.searchsorted(ordered, at, "left")
-        many = np.searchsorted(ordered, at, "right") - first
+            counts = np.bincount(places, minlength=size)
+            self._inverse[line.symbol] = np.argsort(places, kind="stable"), counts
+        order, counts = self._inverse[line.symbol]
+        first, many = (np.cumsum(counts) - counts)[at], counts[at]
         self._require(int(many.sum()))
         taken = order[_ranges(first, many)]
         return np.repeat(np.arange(len(elements)), many), (

@@ -8,8 +8,10 @@ First derivatives go forward along the edges; second ones are those of the gradi
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import sympy
@@ -38,10 +40,13 @@ Direction = tuple[sympy.Symbol, int]
 DerivativeColumns = Mapping[Direction, Mapping[int, Outcome]]
 """Nonzero derivatives by direction and flat row of y."""
 
+MOST_TOGETHER = 64
+"""Most directions that may move an element together though none does alone."""
+
 MOST_CHUNKS = 1_024
 """Most places of operands that are kept for one plan."""
 
-ONE = arb(1)
+ONE, ZERO = arb(1), arb(0)
 """Slope of what only moves or adds elements."""
 
 Moving = dict[int, dict[int, Outcome]]
@@ -340,6 +345,8 @@ class EnclosurePass:
         for out, source, slope in edges:
             own = found.setdefault(out, {})
             ball = None if passed is not None or isinstance(slope, Undefined) else slope
+            if isinstance(slope, Undefined) and slope.kind in ("jump", "slope"):
+                self._move_together(line.call.operands[k], source, slope, before, own)
             is_zero = not isinstance(slope, Undefined) and slope == 0  # certainly: it holds of no ball around 0
             is_one = ball is not None and ball == 1
             for d, tangent in before.get(source, {}).items():
@@ -352,6 +359,27 @@ class EnclosurePass:
                     continue
                 known = own.get(d)
                 own[d] = product if known is None else plus(known, product)
+
+    def _move_together(
+        self, operand: Atom, element: int, slope: Undefined, before: Moving, own: dict[int, Outcome]
+    ) -> None:
+        """Pass on that there is no slope, where several directions may move an element though none does alone.
+
+        So it is with x*y at 0, 0.
+        """
+        if operand not in self._directions:
+            found = self._directions[operand] = defaultdict(set)
+            for d, e in zip(*(n.tolist() for n in self.plan.reached.get(operand, ())), strict=True):
+                found[e].add(d)
+        several = self._directions[operand].get(element, set())
+        if 1 < len(several) <= MOST_TOGETHER:
+            for d in several - before.get(element, {}).keys():
+                own[d] = slope if d not in own else plus(own[d], slope)
+
+    @cached_property
+    def _directions(self) -> dict[Atom, dict[int, set[int]]]:
+        """The directions that may move each element of some operands."""
+        return {}
 
     def _stays(
         self,
@@ -402,19 +430,23 @@ class EnclosurePass:
         found: Mapping[int, dict[int, Outcome]],
         moving: Mapping[Atom, Mapping[int, dict[int, Outcome]]],
     ) -> None:
-        """Take the tangent of both branches where these meet with the same one; none if a branch has none.
+        """Take the tangent of both branches where these meet with the same ones; none if a branch has none.
 
-        The slopes on both sides of a kink are finite; the slope of a branch that is a root need not be.
+        The slopes on both sides of a kink are finite; the slope of a branch that is a root need not be.  Where branches
+        move differently with another input, as in where(y > 0, x, 2*x), there is no derivative along both.
         """
         for out, own in found.items():
-            for d, tangent in own.items():
-                if not isinstance(tangent, Undefined) or tangent.kind != "kink":
-                    continue
-                places = ((k, self.reference.dependencies.sources(line, k, np.array([out]))[1][0]) for k in (1, 2))
-                first, second = (moving.get(line.call.operands[k], {}).get(e, {}).get(d, arb(0)) for k, e in places)
+            kinks = {d: one for d, one in own.items() if isinstance(one, Undefined) and one.kind == "kink"}
+            if not kinks:
+                continue
+            places = ((k, int(self.reference.dependencies.sources(line, k, np.array([out]))[1][0])) for k in (1, 2))
+            branches = [moving.get(line.call.operands[k], {}).get(e, {}) for k, e in places]
+            is_same = all(_are_same(*(one.get(d, ZERO) for one in branches)) for d in {**branches[0], **branches[1]})
+            for d, tangent in kinks.items():
+                first, second = (one.get(d, ZERO) for one in branches)
                 if any(isinstance(one, Undefined) and one.kind != "kink" for one in (first, second)):
                     own[d] = replace(tangent, kind="slope")
-                elif tangent.decided and not isinstance(first, Undefined) and first == second:
+                elif tangent.decided and is_same:
                     own[d] = first
 
 
@@ -433,6 +465,10 @@ def _passed(line: Line) -> Callable[[int, Outcome, Outcome], Outcome | None] | N
     if op.is_extreme or (op.kind is Kind.ELEMENTWISE and rule_of(line.call).is_flat):
         return lambda k, a, b: times(a, b) if isinstance(b, Undefined) or b != 0 else jump_of(a)
     return None
+
+
+def _are_same(a: Outcome, b: Outcome) -> bool:
+    return not isinstance(a, Undefined) and not isinstance(b, Undefined) and bool(a == b)
 
 
 def _times(k: int, a: Outcome, b: Outcome) -> Outcome:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from sympy import Expr
 
 from gradcli.arrays import Array
 from gradcli.language.ops import Kind
@@ -22,7 +23,7 @@ from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
 from gradcli.reference.array_values import Values, is_apart, is_self_comparison, spread, winners
-from gradcli.reference.bounds import Mask
+from gradcli.reference.bounds import Bounds, Mask
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.rules import rule_of
 
@@ -83,7 +84,7 @@ def critical(
     found: list[Spots] = []
 
     def see(values: Values, line: Line) -> None:
-        atom, mask = _mask(values, line)
+        atom, mask = critical_elements(values, line)
         places = np.flatnonzero(mask)
         if len(places):
             kept = places[:: 1 + len(places) // MOST_SPOTS]
@@ -94,7 +95,7 @@ def critical(
     return Critical(tuple(found), tuple(dict.fromkeys(values.missing.values())))
 
 
-def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
+def critical_elements(values: Values, line: Line) -> tuple[Atom, Mask]:
     """Find the critical elements of a line by point; for an extreme, those of its operand."""
     call, op, shape = line.call, line.call.op, values.shapes[line.symbol]
     operands, value = [values.bounds_of(a) for a in call.operands], values.bounds_of(line.symbol)
@@ -112,6 +113,18 @@ def _mask(values: Values, line: Line) -> tuple[Atom, Mask]:
     return line.symbol, mask if operands else np.full_like(mask, False)
 
 
+def kinks_and_others(values: Values, line: Line) -> tuple[Atom, Mask, Mask]:
+    """Find the critical elements of a line where it bends or jumps, and the others: at poles and edges."""
+    atom, mask = critical_elements(values, line)
+    op = line.call.op
+    if op.kind is Kind.REDUCTION and op.is_extreme:
+        return atom, mask, np.zeros_like(mask)
+    if op.kind is not Kind.ELEMENTWISE or is_self_comparison(line.call):
+        return atom, np.zeros_like(mask), mask
+    bends = mask & _is_near(_operands(values, line), line, rule_of(line.call).kinks)
+    return atom, bends, mask & ~bends
+
+
 def ties(values: Values, line: Line) -> Mask:
     """Tell which elements of the operand of an extreme may tie for the largest, or smallest."""
     operand, call = values.bounds_of(line.call.operands[0]), line.call
@@ -121,11 +134,23 @@ def ties(values: Values, line: Line) -> Mask:
 
 def nearness(values: Values, line: Line) -> tuple[Mask, Mask, Mask]:
     """Tell where an operation on known numbers may be at a kink or an edge of its domain."""
-    call, shape = line.call, values.shapes[line.symbol]
-    inside = (values.shapes.get(a, ()) for a in call.operands)
-    operands = [spread(values.bounds_of(a), own, shape) for own, a in zip(inside, call.operands, strict=True)]
-    is_near: Mask = np.zeros((1,) * (len(shape) + 1), bool)
-    for distance in () if is_self_comparison(call) else {*rule_of(call).kinks, *itertools.chain(*rule_of(call).edges)}:
-        is_near = is_near | ~is_apart(compile_bounds(distance)(rule_of(call).environment(operands)))
+    operands, rule = _operands(values, line), rule_of(line.call)
+    distances = () if is_self_comparison(line.call) else {*rule.kinks, *itertools.chain(*rule.edges)}
+    is_near = _is_near(operands, line, distances)
     are_known = functools.reduce(np.logical_and, (a.is_known for a in operands))
     return is_near, are_known, functools.reduce(np.logical_or, (a.radius > 0 for a in operands))
+
+
+def _operands(values: Values, line: Line) -> list[Bounds]:
+    """Return the operands of an elementwise operation, in the dimensions of its result."""
+    call, shape = line.call, values.shapes[line.symbol]
+    inside = (values.shapes.get(a, ()) for a in call.operands)
+    return [spread(values.bounds_of(a), own, shape) for own, a in zip(inside, call.operands, strict=True)]
+
+
+def _is_near(operands: Sequence[Bounds], line: Line, distances: Collection[Expr]) -> Mask:
+    """Tell where one of some distances may be 0."""
+    found: Mask = np.zeros((1,) * operands[0].middle.ndim, bool)
+    for distance in distances:
+        found = found | ~is_apart(compile_bounds(distance)(rule_of(line.call).environment(operands)))
+    return found

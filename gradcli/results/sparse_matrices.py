@@ -78,14 +78,24 @@ def _by_both(answer: SparseHessian) -> dict[str, dict[str, SparseBlock]]:
     return by_variable({one.axes: one for one in answer.blocks})
 
 
+def _is_of_shapes(answer: SparseJacobian | SparseHessian, value: object) -> bool:
+    return bool(answer.shapes)
+
+
 class SparseJacobian(Jacobian, kw_only=True):
     """The Jacobian per variable, each a `scipy.sparse.csr_array` of shape (y.size, x.size), zeros in its pattern kept.
 
     Attributes:
+        inputs: The value of every variable; NaN where a pattern was asked for by its shape.
+        value: The output y; NaN in the same case.
+        shapes: The shapes of y and of the variables, for a pattern that was asked for by some of them.
         blocks: Its entries, a block a variable.
         sparsity: Facts about all blocks.
     """
 
+    inputs: Mapping[str, Array] = json_field(omit=_is_of_shapes)
+    value: Array = json_field(omit=_is_of_shapes)
+    shapes: Mapping[str, tuple[int, ...]] = json_field(omit=if_empty, before="sparsity", default_factory=dict)
     blocks: tuple[SparseBlock, ...] = json_field(None)
     sparsity: Compression = json_field(before="jacobian")
 
@@ -107,10 +117,16 @@ class SparseHessian(Hessian, kw_only=True):
     """The Hessian by two variables, each block a `scipy.sparse.csr_array`, zeros in its pattern kept.
 
     Attributes:
+        inputs: The value of every variable; NaN where a pattern was asked for by its shape.
+        value: The output y; NaN in the same case.
+        shapes: The shapes of y and of the variables, for a pattern that was asked for by some of them.
         blocks: Its entries, a block a pair of variables.
         sparsity: Facts about all blocks.
     """
 
+    inputs: Mapping[str, Array] = json_field(omit=_is_of_shapes)
+    value: Array = json_field(omit=_is_of_shapes)
+    shapes: Mapping[str, tuple[int, ...]] = json_field(omit=if_empty, before="sparsity", default_factory=dict)
     blocks: tuple[SparseBlock, ...] = json_field(None)
     sparsity: Compression = json_field(before="hessian")
 

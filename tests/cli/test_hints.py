@@ -1,5 +1,6 @@
 """Recorded mistakes: each hint, followed literally, can be read, or there is none."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -98,3 +99,20 @@ def test_a_trial_sees_what_cannot_be_read() -> None:
     ):
         assert isinstance(_error_of(words), GradcliError)
     assert _error_of(("grad", "sin(x)", "--at", "1")) is None
+
+
+def test_an_error_in_json_has_no_line_before_it(gradcli: Command) -> None:
+    """Of a line that is read as another one, too, which a note says elsewhere."""
+    words = ("jacobian", "x, dsplit(floor(x), sections=1)", "--at", "1,2")
+    assert json.loads(gradcli(*words, "--json").err)["error"]["message"].startswith("torch refuses dsplit")
+    assert gradcli(*words).err.startswith("note: read as gradcli jacobian ")
+
+
+@pytest.mark.part("running")
+@pytest.mark.usefixtures("scripts")
+def test_no_script_is_run_for_a_line_that_does_not_name_run(gradcli: Command) -> None:
+    """Capitals, another tool's name and a file in the place of an expression are hints alone."""
+    for line in ("RUN train.py", "python train.py", "debug train.py", "grad train.py", "train.py --at x=1"):
+        run = gradcli(*line.split())
+        assert (run.code, run.out) == (2, ""), line
+        assert "hint: write gradcli run train.py" in run.err, line

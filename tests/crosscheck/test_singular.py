@@ -1,5 +1,6 @@
 """Kinks, jumps, removable singularities and what is undefined: hand-derived one-sided derivatives and limits."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -213,6 +214,10 @@ NO_LIMITS = [
     ("y**2/x", "x moves by t^2"),
     ("x*y/(x**2 + y**2)", "depends on the way"),
     ("sum(where(x == 0, inf*x, x + y))", "an equality holds at this point alone"),
+    ("x**4*y/(x**8 + y**2)", "y moves by t^4"),
+    ("x**3*y**2/(x**6 + y**4)", "y moves by t^3/2"),
+    ("x**2*y**2/(x**2*y**2 + (x - y)**2)", "all inputs move by equal steps"),  # 1 along x = y, and 0 on other lines
+    ("x*y/(x + y)", "y by t^2 besides"),
 ]
 
 
@@ -226,8 +231,70 @@ def test_what_has_one_limit_on_lines_alone_is_not_removable(text: str, why: str)
 
 @pytest.mark.parametrize("text", ["x**2*y/(x**2 + y**2)", "sin(x*y)/x", "(x**3 + y**3)/(x**2 + y**2)"])
 def test_what_has_a_limit_on_curves_too_is_removable(text: str) -> None:
-    """By hand: each is below |x| + |y|."""
-    assert asked("eval", text, {"x": 0.0, "y": 0.0}).verdict == "removable"
+    """By hand: each is below |x| + |y|.  That is not proved, and the words say what was done."""
+    check = asked("eval", text, {"x": 0.0, "y": 0.0})
+    assert check.verdict == "removable"
+    assert re.search(r"the same limit along \d lines and 14 curves, which is no proof", check.findings[0].note)
+
+
+@pytest.mark.parametrize(("text", "x"), [("sin(x)/x", 0.0), ("sin(x)/x", [0.0, 1.0]), ("sin(x)/x + y", 0.0)])
+def test_a_limit_by_one_input_exists_as_there_are_two_sides(text: str, x: Any) -> None:
+    """Also where other elements are inputs of other elements of y."""
+    at = {"x": x, "y": 1.0} if "y" in text else {"x": x}
+    note = asked("eval", text, at).findings[0].note
+    assert ("the limit of the value exists" in note) is ("y" not in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x**3*y/(x**4 + y**2)", "another one where y moves by t^2"),  # x/2 along y = x², and 0 on all lines
+        ("(x**3 + y**3)/(x**2 + y**2)", "its slope has no limit"),
+    ],
+)
+def test_what_is_differentiable_on_lines_alone_has_no_derivative(text: str, why: str) -> None:
+    """By hand."""
+    assert why in slope_of(asked("grad", text, {"x": 0.0, "y": 0.0})).note
+
+
+ONES, ZEROS = {"x": [1.0, 1.0, 1.0], "a": 1.0}, {"x": 0.0, "y": 0.0}
+TIED = [
+    *((text, ONES) for text in ("sort(x*a).values", "msort(x*a)", "median(x*a)", "kthvalue(x*a, 2).values")),
+    *((text, ONES) for text in ("topk(x*a, 2).values", "quantile(x*a, 0.5)", "nanmedian(x*a)", "cummax(x*a, 0)[0]")),
+    ("median(x*a)", {"x": [1.0] * 9, "a": 1.0}),
+    ("median(x*a + b)", ONES | {"b": 1.0}),
+    ("amax(x) + amin(x)", {"x": [1.0, 1.0, 1.0]}),
+    ("maximum(x[0] + x[1], 2*x[0])", {"x": [1.0, 1.0]}),
+    ("maximum(minimum(x, y - 1000*x), 0)", ZEROS),  # another slope in a cone of a thousandth
+    ("maximum(minimum(x, y - 1e9*x), 0)", ZEROS),
+    *((text, ZEROS) for text in ("where(y > 0, x, 2*x)", "x*where(y > 0, 1, 2)", "where(y == 0, x, 0)", "x*sign(y)")),
+    *((text, ZEROS) for text in ("where((x > 0) & (y > 0), x, 0)", "where(x*y > 0, x + 1, 1)", "sqrt(abs(x*y))")),
+    *((text, ZEROS) for text in ("floor(x*y)", "where(x*y > 0, 1, 0)", "where(x*y == 0, 0, x)")),
+    ("where((x == 0) & (y == 0), 0, x**3*y/(x**4 + y**2))", ZEROS),
+    *((f"sum({text})", {"x": [0.0] * 70, "y": [0.0] * 70}) for text in ("where(y > 0, x, 2*x)", "where(y == 0, x, 0)")),
+]
+SMOOTH = [
+    *((text, ONES) for text in ("sum(sort(x*a).values)", "sum(topk(x*a, 3).values)", "maximum(x*a, a*x)")),
+    ("maximum(x + 0, x)", {"x": 2.0}),
+    ("maximum(x[0] + x[1], x[1] + x[0])", {"x": [1.0, 2.0]}),
+    ("amax(x) + amin(x)", {"x": [1.0, 1.0]}),
+    ("maximum(x, y)*minimum(x, y)", {"x": 1.0, "y": 1.0}),
+    *((text, ZEROS) for text in ("where(y > 0, x, x + x*y)", "x*(y > 0) + x*(y <= 0)", "x**2*floor(y)", "abs(x*y)")),
+    *((text, ZEROS) for text in ("floor(x*y)*x*y", "where((x > 0) & (y > 0), x*y, 0)", "floor((x + y)*0)")),
+]
+
+
+@pytest.mark.parametrize(("text", "at"), TIED, ids=[text for text, _ in TIED])
+def test_what_ties_is_never_called_wrong(text: str, at: dict[str, Any]) -> None:
+    """A partial derivative may exist where torch has another number: the function has none along all inputs."""
+    command = "grad" if text.startswith("sum") else "jacobian"
+    assert asked(command, text, at).verdict == "kink"
+
+
+@pytest.mark.parametrize(("text", "at"), SMOOTH, ids=[text for text, _ in SMOOTH])
+def test_a_tie_that_nothing_breaks_is_smooth(text: str, at: dict[str, Any]) -> None:
+    """By hand: a sum over all elements, or two ways to write one number."""
+    assert asked("jacobian", text, at).verdict == "agree"
 
 
 def test_positions_do_not_move_into_another_row() -> None:

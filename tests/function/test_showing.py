@@ -93,6 +93,7 @@ def test_a_function_of_another_name_is_named(name: str, said: str) -> None:
     assert vars(gradcli)["__getattr__"]("jacrev")("x**2", 3)["x"] == 6
 
 
+@pytest.mark.part("pages")
 def test_a_notebook_is_given_html_latex_and_text() -> None:
     """The compact screen, all in LaTeX without a remark on packages, and the screen as text."""
     answer = Function("abs(x)").vjp([0, 1], [1, 1])

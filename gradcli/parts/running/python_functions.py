@@ -197,7 +197,7 @@ class PythonFunction(Function):
         unbound = self._asked({**given, **zeros}, wrt or list(zeros), dtype, device)
         return replace(unbound, at={name: value for name, value in unbound.at.items() if name not in zeros})
 
-    def _give_back(self) -> None:
+    def _undo_changes(self) -> None:
         """Give tensors found elsewhere their numbers back."""
         for tensor, before, requires_grad in self.borrowed.values():
             tensor.data.copy_(before)

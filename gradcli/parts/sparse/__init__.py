@@ -6,6 +6,7 @@ pattern                          index sets of the inputs, forward through the P
 colouring                        groups of rows or columns of which no two have an entry in common
 grouped_products                 which products have all entries, and torch's numbers for them
 pattern_bounds                   bounds of all entries, from the same products of the gradient Program
+open_entries                     which entries that bounds leave open come through a kink, and which through a pole
 pattern_judge                    the verdict on all entries: by bounds, and balls for what these leave open
 formula_entries                  the formula at all entries of the pattern
 formula_pattern                  the entries that a formula has by its deltas, ranges and conditions
@@ -46,7 +47,9 @@ else:
 class _Matrices:
     """What the core asks of this part."""
 
-    def answered(self, kind: type[Judged], bound: object, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+    def answered(
+        self, kind: type[Judged], bound: object, *, is_asked: bool, is_pattern: bool, unknown: frozenset[str]
+    ) -> Judged | None:
         """Answer by the entries that are not 0 by structure; None where a dense matrix is better."""
         from gradcli.parts.sparse import sparse
         from gradcli.questions.bound_function import BoundFunction
@@ -56,7 +59,7 @@ class _Matrices:
         elif not sparse.is_installed():
             return None
         assert isinstance(bound, BoundFunction), "the core asks of one"  # noqa: S101
-        return sparse.answered(kind, bound, is_asked=is_asked, is_pattern=is_pattern)
+        return sparse.answered(kind, bound, is_asked=is_asked, is_pattern=is_pattern, unknown=unknown)
 
     def lacks(self) -> str:
         """Return how to install what is missing; "" if nothing is."""

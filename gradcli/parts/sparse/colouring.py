@@ -41,6 +41,9 @@ FEW = 20
 DRAWN = 500
 """Hyperedges that a period is tried on besides the window."""
 
+MOST_ROUNDS = 40
+"""Rounds after which vertices are coloured one by one: where many meet, a round has few colours to give away."""
+
 MOST_WORDS = 512
 """Most words of 64 colours."""
 
@@ -72,6 +75,9 @@ def coloured(vertices: Numbers, edges: Numbers, shape: Shape, edge_count: int) -
         shape: Of the tensor whose elements are the vertices.
         edge_count: The number of hyperedges.
 
+    Raises:
+        ManyColoursError: They would be too many.
+
     >>> found = coloured(np.array([0, 1, 1, 2, 2, 3]), np.array([0, 0, 1, 1, 2, 2]), (4,), 3)
     >>> found.colours.tolist(), found.count
     ([0, 1, 0, 1], 2)
@@ -80,6 +86,9 @@ def coloured(vertices: Numbers, edges: Numbers, shape: Shape, edge_count: int) -
     if not len(vertices):
         return Colouring(np.full(size, -1, np.int32), 0)
     least = int(np.bincount(edges, minlength=1).max())
+    used = np.flatnonzero(np.bincount(vertices, minlength=size))
+    if least > MOST_PERIOD and 2 * least >= len(used):  # half of all colours at least, one more in each round
+        return _each_its_own(used, size)
     colours = _by_period(vertices, edges, shape, least)
     if colours is None:
         colours = np.zeros(size, np.int32)
@@ -94,6 +103,15 @@ def coloured(vertices: Numbers, edges: Numbers, shape: Shape, edge_count: int) -
     _, numbers = np.unique(colours[is_used], return_inverse=True)
     colours[is_used] = numbers
     return Colouring(colours, int(colours.max()) + 1)
+
+
+def _each_its_own(used: Numbers, size: int) -> Colouring:
+    """Give each vertex that has an entry a colour of its own."""
+    if len(used) > MOST_WORDS * _BITS:
+        raise ManyColoursError
+    colours = np.full(size, -1, np.int32)
+    colours[used] = np.arange(len(used))
+    return Colouring(colours, len(used))
 
 
 def clashing(vertices: Numbers, edges: Numbers, colours: Numbers, edge_count: int) -> npt.NDArray[np.bool_]:
@@ -190,6 +208,8 @@ def _greedy(
 ) -> npt.NDArray[np.int32]:
     """Colour the open vertices in rounds: each takes its first free colour, and the first of those that clash keeps it.
 
+    What is left after many rounds is coloured one by one.
+
     Raises:
         ManyColoursError: There are too many.
     """
@@ -201,15 +221,14 @@ def _greedy(
     _mark(taken, edge, colours[vertex])
     keep = is_open[vertex]
     vertex, edge = vertex[keep], edge[keep]
-    while len(vertex):
+    for _ in range(MOST_ROUNDS):
+        if not len(vertex):
+            return colours
         require_time()
         starts = np.flatnonzero(np.concatenate(([True], vertex[1:] != vertex[:-1])))
         own = vertex[starts]
         free = _first_free(np.bitwise_or.reduceat(taken[edge], starts, axis=0))
-        if (most := int(free.max())) >= taken.shape[1] * _BITS:
-            if taken.shape[1] >= MOST_WORDS:
-                raise ManyColoursError
-            taken = np.concatenate([taken, np.zeros((edge_count, most // _BITS + 1 - taken.shape[1]), np.uint64)], 1)
+        taken = _with_room(taken, most := int(free.max()))
         counts = np.diff(np.append(starts, len(vertex)))
         choice = np.repeat(free, counts)
         # Of the vertices that take one colour in one hyperedge the first in rank keeps it, which is written last.
@@ -225,7 +244,29 @@ def _greedy(
         won = ~lost[vertex]
         _mark(taken, edge[won], colours[vertex[won]])
         vertex, edge = vertex[~won], edge[~won]
+    starts = np.flatnonzero(np.concatenate(([True], vertex[1:] != vertex[:-1]))) if len(vertex) else np.zeros(0, int)
+    for own in reversed(np.split(np.arange(len(vertex)), starts[1:])) if len(vertex) else ():
+        require_time()
+        hyper = edge[own]
+        colour = int(_first_free(np.bitwise_or.reduce(taken[hyper], axis=0)[None])[0])
+        taken = _with_room(taken, colour)
+        taken[hyper, colour // _BITS] |= np.uint64(1 << colour % _BITS)
+        colours[vertex[own[0]]] = colour
     return colours
+
+
+def _with_room(taken: npt.NDArray[np.uint64], colour: int) -> npt.NDArray[np.uint64]:
+    """Widen the words of taken colours so that they have a colour.
+
+    Raises:
+        ManyColoursError: There are too many.
+    """
+    more = colour // _BITS + 1 - taken.shape[1]
+    if more <= 0:
+        return taken
+    if taken.shape[1] >= MOST_WORDS:
+        raise ManyColoursError
+    return np.concatenate([taken, np.zeros((len(taken), more), np.uint64)], axis=1)
 
 
 def _mark(taken: Numbers, edge: Numbers, colour: Numbers) -> None:

@@ -217,28 +217,58 @@ class _Evaluation:
             place = np.broadcast_to(self.value(side), self.count).astype(np.int64) - least
             is_there &= (place >= 0) & (place < size)
             key = key * size + place
+        found = self._from_terms(keyed, terms, key, np.flatnonzero(is_there))
+        if found is not None:
+            return found
         begin = np.searchsorted(terms.keys, key, "left")
         width = np.where(is_there, np.searchsorted(terms.keys, key, "right") - begin, 0)
         inner, place, numbers = self._at_terms(width, begin)
-        inner = self._inner({**inner.env, keyed.index: terms.order[numbers]}, len(place))
+        inner = self._inner({**inner.env, **terms.indices_of(numbers)}, len(place))
+        return np.bincount(place, np.broadcast_to(inner.value(keyed.rest), len(place)), self.count)
+
+    def _from_terms(
+        self, keyed: KeyedSum, terms: SortedTerms, key: npt.NDArray[np.int64], entries: npt.NDArray[np.int64]
+    ) -> Value:
+        """Look for the entry of each term, of those between the first and the last entry: there are fewer of them.
+
+        Returns:
+            The sums; None where entries are not in order, or two have the same places.
+        """
+        keys = key[entries]
+        if len(keys) < 2 or not (np.diff(keys) > 0).all():
+            return None
+        begin, end = np.searchsorted(terms.keys, (keys[0], keys[-1] + 1))
+        at = np.searchsorted(keys, terms.keys[begin:end])
+        own = keys[at] == terms.keys[begin:end]
+        place = entries[at[own]]
+        by_entry = self._by_entry
+        env = {s: value[place] if s in by_entry else value for s, value in self.env.items()}
+        inner = self._inner({**env, **terms.indices_of(np.flatnonzero(own) + begin)}, len(place))
         return np.bincount(place, np.broadcast_to(inner.value(keyed.rest), len(place)), self.count)
 
     def _sorted(self, keyed: KeyedSum) -> SortedTerms:
         """Sort the terms of a sum by their places."""
-        first, last = (int(self.value(end)) for end in (keyed.first, keyed.last))
-        by_entry, index = self._by_entry, np.arange(first, last + 1)
+        ends = [(int(self.value(first)), int(self.value(last))) for _, first, last in keyed.limits]
+        lengths = [max(0, last - first + 1) for first, last in ends]
+        if (count := math.prod(lengths)) > 4 * LONGEST:
+            raise NoValuesError("Sum")
+        numbers = np.unravel_index(np.arange(count), lengths)
+        found = zip(keyed.limits, numbers, ends, strict=True)
+        indices = {index: number + first for (index, *_), number, (first, _) in found}
+        by_entry = self._by_entry
         env = {s: value for s, value in self.env.items() if s not in by_entry}
-        inner = self._inner({**env, keyed.index: index}, len(index))
-        key, sizes, leasts = np.zeros(len(index), np.int64), list[int](), list[int]()
+        inner = self._inner({**env, **indices}, count)
+        key, sizes, leasts = np.zeros(count, np.int64), list[int](), list[int]()
         for _, side in keyed.deltas:
-            place = np.broadcast_to(inner.value(side), len(index)).astype(np.int64)
+            place = np.broadcast_to(inner.value(side), count).astype(np.int64)
             leasts.append(int(place.min(initial=0)))
             sizes.append(int(place.max(initial=0)) - leasts[-1] + 1)
             key = key * sizes[-1] + place - leasts[-1]
         if math.prod(sizes) >= 2**62:
             raise NoValuesError("Sum")
         order = np.argsort(key, kind="stable")
-        return SortedTerms(index[order], key[order], tuple(leasts), tuple(sizes))
+        ordered = {index: numbers[order] for index, numbers in indices.items()}
+        return SortedTerms(ordered, key[order], tuple(leasts), tuple(sizes))
 
 
 # -- sums over positions
@@ -249,16 +279,12 @@ class KeyedSum:
     """A sum of f(m)·δ(k, i[m])·δ(l, j[m]) over m: an entry (k, l) has those terms alone whose places are its own.
 
     Attributes:
-        index: m.
-        first: Where it begins.
-        last: Where it ends.
+        limits: m, where it begins and where it ends; of several such indices, each.
         deltas: The two sides of each delta: that of the entry, and that of the term.
         rest: The other factors.
     """
 
-    index: sympy.Symbol
-    first: Expr
-    last: Expr
+    limits: tuple[tuple[sympy.Symbol, Expr, Expr], ...]
     deltas: tuple[tuple[Expr, Expr], ...]
     rest: Expr
 
@@ -268,16 +294,20 @@ class SortedTerms:
     """Terms of a sum over positions, sorted by their places.
 
     Attributes:
-        order: The index of each.
+        indices: The indices of each.
         keys: Its places, as one number.
         least: The least place on each side.
         sizes: How many places there are on each side.
     """
 
-    order: npt.NDArray[np.int64]
+    indices: Mapping[sympy.Symbol, npt.NDArray[np.int64]]
     keys: npt.NDArray[np.int64]
     least: tuple[int, ...]
     sizes: tuple[int, ...]
+
+    def indices_of(self, numbers: npt.NDArray[np.int64]) -> dict[sympy.Symbol, npt.NDArray[np.int64]]:
+        """Return the indices of some terms."""
+        return {index: places[numbers] for index, places in self.indices.items()}
 
 
 def keyed_sum(one: sympy.Sum, indices: frozenset[sympy.Symbol]) -> KeyedSum | None:
@@ -291,21 +321,20 @@ def keyed_sum(one: sympy.Sum, indices: frozenset[sympy.Symbol]) -> KeyedSum | No
     >>> keyed_sum(sympy.Sum(2 * KroneckerDelta(k, i[m]), (m, 0, 9)), frozenset([k])).deltas
     ((k, i[m]),)
     """
-    if len(one.limits) != 1:
-        return None
-    ((index, first, last),) = one.limits
-    if (first.free_symbols | last.free_symbols) & indices:
+    bound = frozenset(index for index, *_ in one.limits)
+    if any((first.free_symbols | last.free_symbols) & (indices | bound) for _, first, last in one.limits):
         return None
     deltas, rest = list[tuple[Expr, Expr]](), list[Expr]()
     for factor in sympy.Mul.make_args(one.function):
         sides = factor.args if isinstance(factor, KroneckerDelta) else ()
-        own = [side for side in sides if index in side.free_symbols and not side.free_symbols & indices]
-        others = [side for side in sides if index not in side.free_symbols]
+        own = [side for side in sides if side.free_symbols & bound and not side.free_symbols & indices]
+        others = [side for side in sides if not side.free_symbols & bound]
         if own and others:
             deltas.append((others[0], own[0]))
         else:
             rest.append(factor)
-    return KeyedSum(index, first, last, tuple(deltas), sympy.Mul(*rest)) if deltas else None
+    limits = tuple((index, first, last) for index, first, last in one.limits)
+    return KeyedSum(limits, tuple(deltas), sympy.Mul(*rest)) if deltas else None
 
 
 # -- parts of expressions

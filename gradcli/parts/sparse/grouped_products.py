@@ -207,9 +207,10 @@ def _of_colours(
     """Yield a product for each colour."""
     one, other = (pattern.rows, pattern.columns) if axis == "rows" else (pattern.columns, pattern.rows)
     colour_of = colouring.colours[one[left]]
-    by_colour = np.argsort(colour_of, kind="stable")
+    kind = np.int16 if colouring.count < 2**15 else np.int32  # short numbers are sorted in one pass
+    by_colour = np.argsort(colour_of.astype(kind), kind="stable")
     ends = np.cumsum(np.bincount(colour_of, minlength=colouring.count))
-    members_by = np.argsort(colouring.colours, kind="stable").astype(np.int32)
+    members_by = np.argsort(colouring.colours.astype(kind), kind="stable").astype(np.int32)
     unused = int(np.count_nonzero(colouring.colours < 0))
     member_ends = unused + np.cumsum(np.bincount(colouring.colours[colouring.colours >= 0], minlength=colouring.count))
     first, first_member = 0, unused

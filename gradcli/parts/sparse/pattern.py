@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -99,13 +99,60 @@ def pattern_of(
     >>> found.rows.tolist(), found.columns.tolist(), found.shape
     ([0, 0, 1, 1], [0, 1, 1, 2], (2, 3))
     """
-    lowered, _ = lower(program, shapes_in(program, shapes))
-    known = shapes_in(lowered, {symbol: shapes[symbol] for symbol in lowered.variables})
-    places = places_of(lowered, known, inputs) if any(one.call.op.is_at_positions for one in lowered.lines) else {}
-    found = _IndexSets(lowered, known, variables, most, places).follow(lowered.output)
-    counts = np.diff(found.indptr)
-    rows = np.repeat(np.arange(found.shape[0], dtype=np.int32), counts)
-    return SparsityPattern(rows, found.indices.astype(np.int32, copy=False), found.shape)
+    known = FollowedProgram.from_inputs(program, shapes, inputs)
+    found = _IndexSets(known, variables, most).follow(known.program.output)
+    return SparsityPattern(_rows(found), found.indices.astype(np.int32, copy=False), found.shape)
+
+
+def _rows(found: Csr) -> Indices:
+    """List the row of each entry."""
+    return np.repeat(np.arange(found.shape[0], dtype=np.int32), np.diff(found.indptr))
+
+
+@dataclass(frozen=True)
+class FollowedProgram:
+    """A Program in operations whose dependencies are known.
+
+    Attributes:
+        program: The Program.
+        shapes: Of its symbols.
+        places: Where elements are taken at positions.
+    """
+
+    program: Program
+    shapes: Mapping[Atom, Shape]
+    places: Mapping[Atom, npt.NDArray[np.intp]]
+
+    @classmethod
+    def from_inputs(
+        cls, program: Program, shapes: Mapping[Atom, Shape], inputs: Mapping[str, Array]
+    ) -> FollowedProgram:
+        """Lower a Program; see `pattern_of`."""
+        lowered, _ = lower(program, shapes_in(program, shapes))
+        known = shapes_in(lowered, {symbol: shapes[symbol] for symbol in lowered.variables})
+        places = places_of(lowered, known, inputs) if any(one.call.op.is_at_positions for one in lowered.lines) else {}
+        return cls(lowered, known, places)
+
+    def through(
+        self, atom: Atom, elements: Flat, variables: Sequence[sympy.Symbol], most: int
+    ) -> tuple[Indices, Indices]:
+        """List the rows and columns of the entries by which some elements of a line, or of a variable, move y.
+
+        Args:
+            atom: The line or the variable.
+            elements: Flat positions in it.
+            variables: In the order of the columns.
+            most: The most entries that there may be.
+
+        Raises:
+            OverBudgetError: There are more.
+        """
+        before = _IndexSets(self, variables, most).follow(atom)[elements]
+        later = tuple(line for line in self.program.lines if line.symbol != atom)
+        rest = replace(self, program=replace(self.program, lines=later))
+        after = _IndexSets(rest, [atom], most).follow(self.program.output)[:, elements]
+        found = after @ before
+        return _rows(found), found.indices
 
 
 class _IndexSets:
@@ -113,21 +160,20 @@ class _IndexSets:
 
     def __init__(
         self,
-        program: Program,
-        shapes: Mapping[Atom, Shape],
-        variables: Sequence[sympy.Symbol],
+        followed: FollowedProgram,
+        variables: Sequence[Atom],
         most: int,
-        places: Mapping[Atom, npt.NDArray[np.intp]],
     ) -> None:
         from scipy import sparse
 
-        self.sparse, self.program, self.shapes, self.most = sparse, program, shapes, most
+        self.sparse, self.program, self.shapes, self.most = sparse, followed.program, followed.shapes, most
+        shapes = self.shapes
         sizes = [math.prod(shapes[symbol]) for symbol in variables]
         self.width = sum(sizes)
         self.offsets = dict(zip(variables, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
         # A step may list the elements of a line, however few of them the pattern has.
         largest = max(map(math.prod, shapes.values()), default=0)
-        self.dependencies = Dependencies(shapes, max(most, largest), places)
+        self.dependencies = Dependencies(shapes, max(most, largest), followed.places)
         self.sets: dict[Atom, Csr] = {}
 
     def follow(self, output: Atom) -> Csr:

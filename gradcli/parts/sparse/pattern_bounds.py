@@ -57,6 +57,7 @@ class PatternProof:
         is_rounding: The entries that are within the bounds of float64, so that rounding explains what they are off.
         error: The largest relative error among these.
         value: The same of the elements of y; None where they are not judged.
+        kinds: The open entries by the kind of place that they come through, where there are many of them.
         shown: The bounds of some entries, by their places: what there is to show where balls take too long.
     """
 
@@ -65,6 +66,7 @@ class PatternProof:
     is_rounding: Mask
     error: float = 0.0
     value: Mask | None = None
+    kinds: Mapping[str, Mask] = field(default_factory=dict)
     shown: dict[int, Ball] = field(default_factory=dict)
 
 

@@ -23,6 +23,7 @@ from gradcli.crosscheck.point import Numbers, flat
 from gradcli.crosscheck.rounding import digits_left
 from gradcli.crosscheck.sample import Selection
 from gradcli.crosscheck.summary import PartCheck
+from gradcli.parts.sparse.open_entries import OTHER, kinds_of
 from gradcli.parts.sparse.pattern_bounds import SHOWN, Mask, PatternProof, SparseSubject, prove
 from gradcli.progress import BUDGET, SECONDS
 from gradcli.reference.balls import Ball
@@ -50,6 +51,8 @@ def judged(subject: SparseSubject) -> Judgement:
     seconds = SECONDS + PER_MILLION * subject.plan.pattern.count / 1e6
     with part_limit(seconds) if own is None or own.seconds is None else time_limit():
         proof = prove(subject)
+        if np.count_nonzero(~proof.agrees) > MOST_BY_BALLS:
+            proof.kinds = kinds_of(subject, ~proof.agrees)
         found, evidence = _by_balls(subject, proof)
         part = _part(subject, proof, found)
         return Judgement.summarized([part], evidence)
@@ -198,8 +201,12 @@ class _HessianEntries(_Asking, HessianJudge):
 
 def _by_balls(subject: SparseSubject, proof: PatternProof) -> tuple[_Decided, Evidence | None]:
     """Decide by balls some of the entries that are open; where all are proved, look at a few once more."""
-    is_open = np.flatnonzero(~proof.agrees)
-    chosen = _spaced(is_open, MOST_BY_BALLS) if len(is_open) else _spaced(np.arange(len(proof.agrees)), SHOWN)
+    if proof.agrees.all():
+        chosen = _spaced(np.arange(len(proof.agrees)), SHOWN)
+    else:
+        masks = [mask for mask in proof.kinds.values() if mask.any()] or [~proof.agrees]
+        spaced = [_spaced(np.flatnonzero(mask), MOST_BY_BALLS // len(masks)) for mask in masks]
+        chosen = np.sort(np.concatenate(spaced))
     if not len(chosen):
         return _Decided(), None
     found, evidences = _Decided(), list[Evidence]()
@@ -256,7 +263,14 @@ def _add_shown(subject: SparseSubject, proof: PatternProof, found: _Decided) -> 
         found.places.append(place)
 
 
-def _kinds(examples: Sequence[Entry]) -> str:
+def _by_kind(proof: PatternProof, is_left: Mask) -> str:
+    """Count the entries that nothing decided by the kind of place that they come through."""
+    counts = {kind: int(np.count_nonzero(mask & is_left)) for kind, mask in proof.kinds.items()}
+    known = [f"{count:,} {kind}" for kind, count in counts.items() if count]
+    return f": by bounds, {', '.join(known)}" if known and set(counts) - {OTHER} else ""
+
+
+def _sampled(examples: Sequence[Entry]) -> str:
     """Count by their verdicts what balls decided of the entries that bounds leave open: examples of the others."""
     counts = Counter("undecided" if one.verdict == "unchecked" else one.verdict for one in examples)
     words = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
@@ -287,6 +301,7 @@ def _part(subject: SparseSubject, proof: PatternProof, found: _Decided) -> PartC
     bounded = int(np.count_nonzero(proved))
     others = ~proved
     others[found.places] = False
+    left_open = others & ~proof.is_off
     lost = int(np.count_nonzero(others & proof.is_off & proof.is_rounding))
     off = int(np.count_nonzero(others & proof.is_off)) - lost
     left = int(np.count_nonzero(others)) - off - lost
@@ -298,7 +313,7 @@ def _part(subject: SparseSubject, proof: PatternProof, found: _Decided) -> PartC
     if left:
         notes.append(
             f"{left:,} {'entry' if left == 1 else 'entries'} could not be decided within the budget of the reference"
-            f"{_kinds(found.entries)}"
+            f"{_by_kind(proof, left_open)}{_sampled(found.entries)}"
         )
     if proof.value is None and subject.gradient is None:
         notes.append("y itself was not checked")

@@ -30,7 +30,8 @@ from gradcli.crosscheck.gradient_point import GradientPoint
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.errors import InputError, TooLargeError
-from gradcli.language.program.expansion import PADDING
+from gradcli.language.program.expansion import PADDING, moving_lines
+from gradcli.language.program.wengert import Line
 from gradcli.option_words import option
 from gradcli.parts.sparse.colouring import ManyColoursError
 from gradcli.parts.sparse.formula_entries import SparseNumbers, compare_formulas
@@ -43,6 +44,7 @@ from gradcli.progress import BUDGET, set_step
 from gradcli.questions.bound_function import BoundFunction
 from gradcli.questions.judging import compare_numbers
 from gradcli.questions.operators import OPERATORS
+from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.results import (
     HVP,
@@ -90,12 +92,14 @@ class _StructuredFunction:
         is_second: Whether it is a Hessian.
         pattern: The pattern.
         gradient: The gradient, for a Hessian.
+        unknown: The variables of which the shape alone is known.
     """
 
     bound: BoundFunction
     is_second: bool
     pattern: SparsityPattern
     gradient: GradientPoint | None
+    unknown: frozenset[str]
 
     @property
     def point(self) -> FunctionAtPoint:
@@ -108,7 +112,14 @@ class _StructuredFunction:
         return "Hessian" if self.is_second else "Jacobian"
 
 
-def answered(kind: type[Judged], bound: BoundFunction, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+def answered(
+    kind: type[Judged],
+    bound: BoundFunction,
+    *,
+    is_asked: bool,
+    is_pattern: bool,
+    unknown: frozenset[str] = frozenset(),
+) -> Judged | None:
     """Answer by the entries of the pattern; None where nobody asked for that, and a dense matrix is better.
 
     Args:
@@ -116,17 +127,19 @@ def answered(kind: type[Judged], bound: BoundFunction, *, is_asked: bool, is_pat
         bound: The function at its point.
         is_asked: Whether it is to be sparse whatever its pattern is.
         is_pattern: Whether the pattern alone is asked for.
+        unknown: The variables of which the shape alone is known.
 
     Raises:
         GradcliError: It is not sparse, or needs too many products or too much memory.
     """
     if not bound.wrt or not math.prod(bound.shape):
         if is_asked:
-            raise InputError("a matrix without entries has no pattern", hint=f"leave out {option('sparse')}")
+            asked = option("pattern" if is_pattern else "sparse")
+            raise InputError("a matrix without entries has no pattern", hint=f"leave out {asked}")
         return None
     trial.end()
     with kept_memory() if _elements(bound) > MANY_ELEMENTS else nullcontext():
-        return _answered(kind, bound, is_asked=is_asked, is_pattern=is_pattern)
+        return _answered(kind, bound, unknown, is_asked=is_asked, is_pattern=is_pattern)
 
 
 def _elements(bound: BoundFunction) -> int:
@@ -134,10 +147,12 @@ def _elements(bound: BoundFunction) -> int:
     return math.prod(bound.shape) + sum(bound.arrays[name].size for name in bound.wrt)
 
 
-def _answered(kind: type[Judged], bound: BoundFunction, *, is_asked: bool, is_pattern: bool) -> Judged | None:
+def _answered(
+    kind: type[Judged], bound: BoundFunction, unknown: frozenset[str], *, is_asked: bool, is_pattern: bool
+) -> Judged | None:
     """Find the pattern, and then what is asked for; see `answered`."""
     try:
-        structure = _structure(kind, bound, is_asked=is_asked)
+        structure = _structure(kind, bound, unknown, is_asked=is_asked)
     except (OverBudgetError, MemoryError):
         if not is_asked:
             return None
@@ -156,15 +171,20 @@ def _answered(kind: type[Judged], bound: BoundFunction, *, is_asked: bool, is_pa
         return _with_numbers(structure)
 
 
-def _structure(kind: type[Judged], bound: BoundFunction, *, is_asked: bool) -> _StructuredFunction:
+def _structure(
+    kind: type[Judged], bound: BoundFunction, unknown: frozenset[str], *, is_asked: bool
+) -> _StructuredFunction:
     """Find the pattern; unless it is asked for, none that has much more than a part of all entries.
 
     Raises:
         OverBudgetError: It has too many entries.
         NoAdjointError: The gradient is no Program.
+        InputError: Elements are taken at positions of which the shape alone is known.
     """
     set_step("finding the pattern")
-    if any(line.call.op.is_at_positions for line in bound.point.program.lines):
+    at_positions = [line for line in bound.point.program.lines if line.call.op.is_at_positions]
+    if at_positions:
+        _require_positions(bound, at_positions, unknown)
         _ = bound.value  # which refuses a position that is not there
     symbols = [sympy.Symbol(name, real=True) for name in bound.wrt]
     is_second = issubclass(kind, Hessian)
@@ -173,13 +193,26 @@ def _structure(kind: type[Judged], bound: BoundFunction, *, is_asked: bool) -> _
     columns = sum(bound.arrays[name].size for name in bound.wrt)
     most = MOST_ENTRIES if is_asked else int(min(MOST_ENTRIES, 4 * SPARSE * math.prod(point.shape) * columns))
     pattern = pattern_of(point.program, point.shapes, symbols, most, point.inputs)
-    return _StructuredFunction(bound, is_second, pattern, gradient)
+    return _StructuredFunction(bound, is_second, pattern, gradient, unknown)
+
+
+def _require_positions(bound: BoundFunction, at_positions: Sequence[Line], unknown: frozenset[str]) -> None:
+    """Refuse positions that depend on variables without a value.
+
+    Raises:
+        InputError: Some do.
+    """
+    for name in sorted(unknown):
+        moves = moving_lines(bound.point.program, [sympy.Symbol(name, real=True)])
+        if any(line.call.operands[1] in {*moves, sympy.Symbol(name, real=True)} for line in at_positions):
+            message = f"elements are taken at positions that {name} says, and its shape alone is given"
+            raise InputError(message, hint=f"give its value: {option('at', f'{name}=...')}")
 
 
 def _dense(kind: type[Judged], bound: BoundFunction) -> TooLargeError:
     """Return the error for a pattern with too many entries."""
     what = "Hessian" if issubclass(kind, Hessian) else "Jacobian"
-    message = f"the {what} is not sparse: more than {MOST_ENTRIES:,} of its entries depend on the variables"
+    message = f"the {what} is not sparse, or too large: more than {MOST_ENTRIES:,} entries depend on the variables"
     return TooLargeError(message, hint=f"use vjp or jvp for products with it, or {option('wrt')} for fewer variables")
 
 
@@ -220,18 +253,23 @@ def _plan(structure: _StructuredFunction, axes: Sequence[Axis]) -> ProductPlan:
     """Choose the products.
 
     Raises:
-        TooLargeError: They are too many.
+        TooLargeError: They are too many, or take longer to find than a budget in seconds.
     """
-    bound = structure.bound
+    bound, own = structure.bound, BUDGET.get()
+    seconds = own.seconds if own is not None else None
     set_step("grouping rows and columns")
     columns = [bound.arrays[name].shape for name in bound.wrt]
     rows = (sum(map(math.prod, columns)),) if structure.is_second else bound.shape
     if structure.is_second and len(columns) == 1:
         rows = columns[0]
     try:
-        return plan(structure.pattern, rows, columns, is_symmetric=structure.is_second, axes=axes)
+        with nullcontext() if seconds is None else part_limit(seconds):
+            return plan(structure.pattern, rows, columns, is_symmetric=structure.is_second, axes=axes)
     except ManyColoursError:
         raise _dense(Hessian if structure.is_second else Jacobian, bound) from None
+    except OverTimeError:
+        message = f"to group rows and columns of the {structure.what} takes longer than {seconds:g} seconds"
+        raise TooLargeError(message, hint=f"give it time by {option('budget', '100')}") from None
 
 
 def _require_memory(structure: _StructuredFunction) -> None:
@@ -370,12 +408,16 @@ def _answer(
     common = bound.common | {"device": bound.device}
     common["warnings"] = (*bound.program.warnings, *warnings)
     shared = {"command": kind, "check": check, "blocks": blocks, "sparsity": facts, **common}
+    if structure.unknown:
+        sizes = {name: array.shape for name, array in bound.arrays.items()}
+        shared |= {"shapes": {**sizes, bound.program.output_name: bound.shape}}
+    value = np.full(bound.shape, np.nan) if structure.unknown else bound.value
     if not structure.is_second:
-        return SparseJacobian(value=bound.value, quantities=quantities, **shared)
+        return SparseJacobian(value=value, quantities=quantities, **shared)
     first = {("", name): tensors.gradient[name] for name in bound.wrt} if tensors is not None else {}
     gradient = quantities_of("gradient", bound.program.output_name, bound.wrt, first)
     gradient = gradient if tensors is not None else ()
-    return SparseHessian(value=bound.value, quantities=(*gradient, *quantities), **shared)
+    return SparseHessian(value=value, quantities=(*gradient, *quantities), **shared)
 
 
 def _blocks(

@@ -49,7 +49,7 @@ class _SparseComposer(Composer):
         """Compose an answer from top to bottom."""
         assert isinstance(answer, SparseAnswer), "it composes nothing else"  # noqa: S101
         yield doc.Note(line(code(wording.statement(answer))))
-        yield from self._given(answer)
+        yield from [self._shapes(answer)] if answer.shapes else self._given(answer)
         is_pattern = any(one.value is None for one in answer.blocks)
         if not is_pattern:
             yield from long_formulas([*formula_blocks(answer)], formulas(answer) if self.is_full else None)
@@ -65,6 +65,12 @@ class _SparseComposer(Composer):
         if answer.check is not None:
             yield from self.findings(answer.check, answer.output)
         yield from map(note, answer.remarks)
+
+    def _shapes(self, answer: SparseAnswer) -> doc.Node:
+        """Compose the shapes of a pattern that was asked for by them, and the values that it needed besides."""
+        known = {name: array for name, array in answer.inputs.items() if not np.isnan(array).all()}
+        values = {name: f" = {self.listed(array)}" for name, array in known.items()}
+        return doc.Abreast(tuple(line(f"{n} {shape}{values.get(n, '')}") for n, shape in answer.shapes.items()))
 
     def _entries(self, answer: SparseAnswer) -> doc.Table:
         """Tabulate the first and the last entries of each block."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Unpack
 
+from gradcli.language.program.shape_readings import GivenShape
 from gradcli.questions.matrices import answer_matrix
 from gradcli.questions.parsed_text import Inputs, JudgedOptions, ParsedText
 from gradcli.results import Jacobian
@@ -18,9 +19,12 @@ def jacobian(
     *,
     sparse: bool = False,
     pattern: bool = False,
+    shape: Mapping[str, GivenShape] | None = None,
     **options: Unpack[JudgedOptions],
 ) -> Jacobian:
     """Compute the full Jacobian, a block of shape y.shape + x.shape per variable.
+
+    Its `pattern` needs no values: a `shape` may stand in place of one.
 
     Raises:
         TooLargeError: The blocks would take more than `JACOBIAN_BYTES`.
@@ -29,7 +33,7 @@ def jacobian(
     >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
     array([[1., 2.]])
     """
-    found = answer_matrix(Jacobian, self._asked(at, **options), sparse=sparse, pattern=pattern)
+    found = answer_matrix(Jacobian, self._asked(at, **options), sparse=sparse, pattern=pattern, shape=shape)
     return replace(found, warnings=(*found.warnings, *_order_of_columns(found)))
 
 

@@ -147,7 +147,7 @@ def test_what_is_proved_is_compared_with_numbers_too(command: str, text: str, co
 
 def test_a_wrong_formula_of_whole_tensors_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even one that is said to be proved."""
-    monkeypatch.setattr("gradcli.parts.closed_forms.tensor_formulas.is_proved_derivative", lambda *_: True)
+    monkeypatch.setattr("gradcli.parts.claims.is_proved_derivative", lambda *_: True)
     right = FormulaWriter.write
     monkeypatch.setattr(FormulaWriter, "write", lambda self, form: called("exp", right(self, form)))
     answer = Function("x@inv(S)@x").closed_form("grad", wrt=["x"])

@@ -243,7 +243,7 @@ def test_a_range_without_an_end_names_one_that_is_drawn(ends: str, part: str) ->
     """As wide as it must be."""
     with pytest.raises(InputError, match="finite") as caught:
         plotted("sin(x)", x=ends)
-    assert caught.value.hint == f"write {part} for a part of it"
+    assert (caught.value.hint or "").startswith(f"write {part} for a part of it")
     assert plotted("sin(x)", x=part).points.size
 
 

@@ -166,6 +166,11 @@ def top_k_and_gather(x):
     return (values * torch.tensor([3.0, 2.0, 1.0], dtype=D)).sum() + torch.masked_select(x, rest).prod()
 
 
+@piece(T(10))
+def mask_of_another_shape(x):
+    return torch.masked_select(x, torch.ones(10, 10, dtype=torch.bool).tril()) ** 2
+
+
 @piece(T(3, 3))
 def triangular_fill(x):
     out = torch.zeros(3, 3, dtype=D)

@@ -56,6 +56,13 @@ def test_a_wrong_jvp_is_found(function: Any, given: tuple[Any, ...], words: str)
     assert "(forward mode)" in said.partition("did not pass: ")[2]
 
 
+def test_a_function_that_means_something_else_in_each_shape_is_tried_in_several() -> None:
+    """Sorting is exchanges of so many elements: the recording of three is not taken for that of seven."""
+    ((function, given, _),) = (row for row in WRONG if row[0].__name__ == "Unsorted")
+    with pytest.raises(AssertionError, match=r"Unsorted\.jvp"):
+        check(function.apply, *given, forward=True)
+
+
 @pytest.mark.parametrize(
     ("function", "given", "words"), all_but(ELSEWHERE, 1), ids=[one.__name__ for one, *_ in ELSEWHERE]
 )

@@ -508,6 +508,41 @@ def test_a_noisy_kernel_of_float32_is_not_called_wrong(count: int) -> None:
         assert check_of(record(Cancelling.apply, x).check()).verdict != "disagree"
 
 
+HALVED = [torch.sin, torch.tanh, torch.sigmoid, lambda a: a * a, lambda a: 3 * a + 1, lambda a: a**3 - a]
+
+
+@pytest.mark.parametrize("inside", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("outside", [torch.float32, torch.float64])
+def test_a_kernel_of_half_precision_is_neither_wrong_nor_bent(inside: torch.dtype, outside: torch.dtype) -> None:
+    """Its values move in steps, some of them wider than the steps by which its noise is measured: errors say so."""
+    drawn = torch.randn(8, 1, generator=torch.Generator().manual_seed(0)).to(outside)
+    for function in HALVED:
+
+        def stepping(x: Floats, function: Any = function) -> Floats:
+            found: Floats = function(torch.tensor(x, dtype=outside).to(inside)).double().numpy()
+            return found
+
+        for x in drawn:
+            slope = torch.autograd.functional.jacobian(function, x.double()).item()  # type: ignore[no-untyped-call]
+            at = x.double().numpy()
+            found = measure(stepping, at, stepping(at), float(torch.finfo(outside).eps))
+            assert abs(found.slopes[0, 0] - slope) <= found.errors[0, 0]
+            assert found.kink is None
+
+
+@pytest.mark.parametrize("inside", [torch.float16, torch.bfloat16, torch.float32])
+def test_a_kink_in_low_precision_is_no_slope(inside: torch.dtype) -> None:
+    """The error holds the slopes of both sides."""
+
+    def bent(x: Floats) -> Floats:
+        found: Floats = torch.relu(torch.tensor(x, dtype=torch.float64).to(inside)).double().numpy()
+        return found
+
+    found = measure(bent, np.zeros(2), np.zeros(2), 2.0**-52)
+    assert (abs(found.slopes[0, 0] - np.array([0, 1])) <= found.errors[0, 0]).all()
+    assert (found.kink is not None) is (inside is torch.float32)
+
+
 def test_digits_are_those_of_the_library_s_error() -> None:
     """Each error contains the truth: planted functions with known slopes."""
     x = np.array([0.4, -1.3, 2.2])

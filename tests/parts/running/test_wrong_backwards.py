@@ -432,3 +432,31 @@ def test_a_variant_is_recorded_where_its_forward_is_another_one(
     assert (trial.fault, least <= len(recorded) <= most) == ("", True)
     assert "other numbers of elements" in trial.tried
     assert torch.equal(torch.get_rng_state(), states)
+
+
+class Sorted(torch.autograd.Function):
+    """The elements in order, whose text depends on how many they are."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        found, ctx.places = x.sort()
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        return torch.zeros_like(g).index_put((ctx.places,), g)
+
+
+class SortedTheOtherWay(Sorted):
+    """The inverse of the order that is meant."""
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        return g[ctx.places]
+
+
+@pytest.mark.parametrize(("custom", "verdict"), [(Sorted, "agree"), (SortedTheOtherWay, "disagree")])
+def test_a_text_that_depends_on_shapes_is_recorded_in_each(custom: Any, verdict: str) -> None:
+    """A recording of three elements says nothing of seven."""
+    x = torch.tensor([3.0, 1.0, 2.0], dtype=torch.float64)
+    assert check_of(check(custom.apply, x, raise_exception=False)).verdict == verdict

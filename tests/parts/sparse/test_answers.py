@@ -12,6 +12,7 @@ from gradcli import Function
 from gradcli.crosscheck.formulas import Derived
 from gradcli.errors import GradcliError
 from gradcli.parts.sparse import sparse
+from gradcli.parts.sparse.expression_values import values_at
 from gradcli.results import Hessian, Jacobian, SparseHessian, SparseJacobian
 from tests.parts.sparse.dense import hessian, jacobian, require_same, whole
 
@@ -103,15 +104,24 @@ def test_one_element_that_is_singular_is_found(text: str) -> None:
     assert found.check.findings_count == 0 if text == "x - x" else found.check.findings_count > 0
 
 
+MANY = {
+    "relu(x)": "800 at a kink; of 200 spread over the open ones, balls say: 200 kink",
+    "relu(x[1:] - x[:-1])": "by bounds, 1,798 at a kink; of 200",
+    "where(x < 0, x, 1/x)": "800 at a pole or an edge of the domain; of 200 spread over the open ones, balls say: 200",
+    "cat([relu(x[:750]), 1/x[750:]])": "150 at a kink, 650 at a pole or an edge of the domain; of 200 spread over the",
+    "sum(abs(x))": "800 at a kink; of 200",
+}
+"""Functions of a vector of which a thousand elements are 0, and what is said of the entries there."""
+
+
 def test_many_kinks_and_poles_are_counted_by_kind() -> None:
-    """Balls look at two hundred of the open entries; no finding is made of each of the others."""
+    """Balls look at two hundred of the open entries; bounds count all others, by what they come through."""
     x = np.linspace(-1, 1, 2001)
     x[500:1500] = 0
-    for text, words in {"relu(x)": "balls say: 200 kink", "where(x < 0, x, 1/x)": "balls say: 200 undefined"}.items():
-        found = Function(text).jacobian({"x": x}, sparse=True, check=True)
-        assert found.check is not None
+    for text, words in MANY.items():
+        found = getattr(Function(text), "hessian" if text.startswith("sum") else "jacobian")({"x": x}, sparse=True)
         assert len(found.check.findings) <= 10
-        assert any(words in note for note in found.check.notes), found.check.notes
+        assert any(words in note for note in found.check.notes), (text, found.check.notes)
 
 
 def test_coefficients_that_cancel_are_proved() -> None:
@@ -327,8 +337,10 @@ EDGES = {
     "(0*x).index_add(0, i, w*x[j]**2)": "jacobian",
     "x**2 + (0*x).index_add(0, i, w*sin(x[i] - x[j]))": "jacobian",
     "sum(w*(x[i] - x[j])**4)": "hessian",
+    "scatter_reduce(0*x, 0, i, w*x[j]**2, 'sum')": "jacobian",
+    "u = x.view(-1, 10); sum((u[1:] - u[:-1])**4) + sum((u[:, 1:] - u[:, :-1])**2*u[:, 1:])": "hessian",
 }
-"""Functions of a graph that is given by its edges, which balls are too slow to confirm the formulas of."""
+"""Functions of a graph by its edges, or of a grid, which balls are too slow to confirm the formulas of."""
 
 
 @pytest.mark.parametrize("text", EDGES)
@@ -337,11 +349,25 @@ def test_formulas_with_sums_over_edges_are_compared_at_all_entries(text: str) ->
     draw, nodes, edges = np.random.default_rng(0), 1500, 3000
     at: dict[str, Any] = {"x": draw.uniform(0.5, 1.5, nodes), "w": draw.uniform(0.5, 1.5, edges)}
     at |= {name: draw.integers(0, nodes, edges) for name in "ij"}
-    found = getattr(Function(text), EDGES[text])(at, wrt=["x"], sparse=True)
+    given = {name: at[name] for name in Function(text).variables}
+    found = getattr(Function(text), EDGES[text])(given, wrt=["x"], sparse=True)
     assert found.check.proven
     formula = found.symbolic["x"] if EDGES[text] == "jacobian" else found.symbolic["x"]["x"]
     assert "KroneckerDelta" in formula.text
     assert formula.note == ""
+
+
+def test_a_sum_over_positions_has_the_terms_of_each_entry_alone() -> None:
+    """Also where there are terms between those of the entries; over one index, and over two."""
+    k, m, n = sympy.symbols("k m n", integer=True)
+    i, w = sympy.symbols("i w", real=True)
+    at, weight = (sympy.IndexedBase(one)[m] for one in (i, w))
+    env = {i: np.array([0.0, 1, 2, 1, 4]), w: np.array([1.0, 10, 100, 1000, 10000])}
+    one = sympy.Sum(weight * sympy.KroneckerDelta(k, at), (m, 0, 4))
+    two = sympy.Sum(weight * sympy.KroneckerDelta(k, at + 5 * n), (m, 0, 4), (n, 0, 1))
+    assert values_at(one, {k: np.array([0, 2, 4])}, env).tolist() == [1, 100, 10000]
+    assert values_at(one, {k: np.array([4, 1, 1])}, env).tolist() == [10000, 1010, 1010]
+    assert values_at(two, {k: np.array([0, 3, 6])}, env).tolist() == [1, 0, 1010]
 
 
 def test_a_wrong_formula_over_edges_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Groups of rows and columns: no two members meet, few groups where there is a period, and planted errors are seen."""
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -73,6 +74,15 @@ def test_more_colours_than_a_word_has_bits() -> None:
     rows = np.arange(150, dtype=np.int32)
     found = coloured(rows, np.zeros(150, np.int32), (150,), 1)
     assert sorted(found.colours.tolist()) == list(range(150))
+
+
+def test_a_full_pattern_takes_no_time_to_colour() -> None:
+    """Each row meets each other one: no rounds are needed to see that."""
+    n = 2000
+    rows, columns = np.repeat(np.arange(n, dtype=np.int32), n), np.tile(np.arange(n, dtype=np.int32), n)
+    began = time.process_time()
+    assert coloured(rows, columns, (n,), n).count == n
+    assert time.process_time() - began < 2
 
 
 PRODUCTS = {

@@ -60,6 +60,12 @@ def test_a_file_of_a_pattern_has_truth_values(gradcli: Command, folder: Path) ->
     assert found.nnz == io.mmread("S.mtx").nnz == 4
 
 
+def test_a_pattern_needs_shapes_alone(gradcli: Command, folder: Path) -> None:
+    """And values of positions; a variable of which nothing is said is a number."""
+    text = ("jacobian", "a*x[i] + x[1:3]", "--shape", "x=5", "--at", "i=4,0", "--pattern")
+    assert gradcli(*text, "--format", "plain").out.split("\n") == ["0 0", "0 2", "0 5", "1 0", "1 1", "1 3", ""]
+
+
 def test_several_variables_are_side_by_side_in_a_file(gradcli: Command, folder: Path) -> None:
     """With the labels of each in rows."""
     line = ("jacobian", "x*y[:,None]", "--at", "x=[[1,2],[3,4]]", "--at", "y=5,6", "--sparse")
@@ -94,7 +100,13 @@ def test_what_is_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch, fold
         ("jacobian", "cumsum(x,0)", "--at", "ones(20000)", "--sparse"): "is not sparse",
         ("jacobian", "x[1:]*y", "--at", "x=1,2", "--at", "y=1", "--sparse", "-o", "J.npy"): "not one array",
         (*DIFFERENCE, "--shape", "n", "--sparse"): "exclude each other",
-        (*DIFFERENCE, "--shape", "9", "--pattern"): "--at x=zeros(1000)",
+        (*DIFFERENCE, "--shape", "n", "--pattern"): "the sizes of x as numbers",
+        (*DIFFERENCE, "--shape", "3", "--at", "1,2", "--pattern"): "has a value, and a shape besides",
+        (*DIFFERENCE, "--shape", "1", "--pattern"): "matrix without entries",
+        ("jacobian", "x[i]", "--shape", "x=3", "--shape", "i=2", "--pattern"): "--at i=...",
+        ("jacobian", "x[x > 0]", "--shape", "3", "--pattern"): "how many elements this mask takes",
+        ("jacobian", "x[i]", "--at", "x=1,2", "--at", "i=0,2", "--sparse"): "from 0 to 1, and there is 2",
+        ("jacobian", "x[i]", "--at", "x=1,2", "--at", "i=0,0.5", "--sparse"): "an index is a whole number",
         ("hessian", "x**2", "--at", "1,2", "--sparse"): "one element",
     }
     for line, words in refused.items():
