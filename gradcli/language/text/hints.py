@@ -36,7 +36,7 @@ _CHARACTERS: Mapping[str, str] = {
         ("∫", NO_INTEGRAL),
         ("\\", _LATEX),
         ("$", "the shell puts a value for $NAME only between double quotes"),
-        ("°", "an angle of 30 degrees is 30*pi/180, and a temperature is a number, without a unit"),
+        (chr(0xB0), "an angle of 30 degrees is 30*pi/180, and a temperature is a number, without a unit"),
         ("?", "a choice is a if c else b"),
         ("!", "there is no factorial, and lgamma(n + 1) is its logarithm; ~c is not"),
     )
@@ -93,7 +93,7 @@ _SPECIAL = {
 WHERE: Mapping[str, str] = {
     name: f", which is {said}"
     for names, said in (
-        ("gamma Gamma Γ", "exp(lgamma(x)) where x > 0; elsewhere that is its absolute value"),
+        (f"gamma Gamma {chr(0x393)}", "exp(lgamma(x)) where x > 0; elsewhere that is its absolute value"),
         ("factorial", "exp(lgamma(x + 1)) where x > -1; elsewhere that is its absolute value"),
         ("beta Beta", "made of lgamma where its arguments are > 0; elsewhere that is its absolute value"),
         ("nchoosek binom comb binomial", "made of lgamma where n >= k >= 0; elsewhere that is its absolute value"),
@@ -120,7 +120,7 @@ def of_character(text: str, position: int) -> str | None:
     """
     if text[position] == "\\" and text[position + 1 :].lstrip(" \r").startswith("\n"):
         return "put parentheses around the whole expression"
-    if text[position] == "{" and re.search(r"(?<!\w)(?:E|𝔼)_?\s*$", text[:position]):
+    if text[position] == "{" and re.search(r"(?<!\w)E_?\s*$", text[:position]):
         return NO_EXPECTATION
     return _CHARACTERS.get(text[position])
 
