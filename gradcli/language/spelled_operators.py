@@ -6,6 +6,7 @@ Each function takes the match of a row of `gradcli.language.spellings`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 CASES = (
     r"(?P<left>(?:[^\W\d]\w*\s*(?:\([^()]*\))?\s*=\s*)?)(?:\\left)?\s*"
@@ -138,3 +139,22 @@ def definitions(found: re.Match[str]) -> str:
     """Write definitions before the expression that uses them, the last of them first."""
     parts = re.split(r"(?:[,;]|\s+and)\s*(?=[^\W\d]\w*\s*=)", found["parts"])
     return "; ".join((*(one.strip() for one in reversed(parts)), found["whole"].strip()))
+
+
+_CALLED = "sinh?|cosh?|tanh?|a(?:rc)?(?:sin|cos|tan)h?|exp|ln|log|sqrt|max|min"
+
+ON_PAPER: tuple[tuple[str, str | Callable[[re.Match[str]], str], bool], ...] = (
+    (rf"^\s*{CASES}\s*$", cases, True),
+    (r"^[^{}]*\{[^{}]*$", lambda found: re.sub(rf"^\s*{CASES}\s*$", cases, f"{found[0]}}}"), False),
+    (r"^[^,;]+?\s(?:if|for|when)\s[^,;]+[,;].+$", alternatives, True),
+    (MODULUS, modulus, False),
+    (DEFINITIONS, definitions, True),
+    (r"\\?log_\{?(2|10)\}?\s*(?=[({\\]|\b)", r" log\1 ", True),
+    (r"\\?log_\{?([^\W\d]\w*|\d+)\}?\s*\(([^()]*)\)", r"(log(\2)/log(\1))", False),
+    (rf"(?<![\w.])({_CALLED})\{{([^{{}}]*)\}}", r"\1(\2)", True),
+    (PARALLEL, r"(\g<one>*\g<other>/(\g<one> + \g<other>))", False),
+    (BRACKETS, r"(\g<bra> @ \g<operator> @ \g<ket>)", True),
+    (BRACKET, r"(\g<bra> @ \g<ket>)", True),
+    (DIVERGENCE, r"sum(\g<p>*log(\g<p>/\g<q>))", False),
+)
+"""Patterns, what stands in their place, and whether that says the same in other signs."""

@@ -27,19 +27,7 @@ from gradcli.language.spelled_calls import (
     root,
     summed,
 )
-from gradcli.language.spelled_operators import (
-    BRACKET,
-    BRACKETS,
-    CASES,
-    DEFINITIONS,
-    DIVERGENCE,
-    MODULUS,
-    PARALLEL,
-    alternatives,
-    cases,
-    definitions,
-    modulus,
-)
+from gradcli.language.spelled_operators import ON_PAPER
 from gradcli.language.units import in_si
 
 
@@ -331,18 +319,7 @@ _RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
 TEXTS: tuple[Spelling, ...] = (
-    _same(rf"^\s*{CASES}\s*$", cases),
-    _near(r"^[^{}]*\{[^{}]*$", lambda found: re.sub(rf"^\s*{CASES}\s*$", cases, f"{found[0]}}}")),
-    _same(r"^[^,;]+?\s(?:if|for|when)\s[^,;]+[,;].+$", alternatives),
-    _near(MODULUS, modulus),
-    _same(DEFINITIONS, definitions),
-    _same(r"(\\?)log_\{?(2|10)\}?\s*(?=[({\\]|\b)", r" log\2 "),
-    _near(r"\\?log_\{?([^\W\d]\w*|\d+)\}?\s*\(([^()]*)\)", r"(log(\2)/log(\1))"),
-    _same(rf"(?<![\w.])({_ELEMENTARY}|max|min)\{{([^{{}}]*)\}}", r"\1(\2)"),
-    _near(PARALLEL, r"(\g<one>*\g<other>/(\g<one> + \g<other>))"),
-    _same(BRACKETS, r"(\g<bra> @ \g<operator> @ \g<ket>)"),
-    _same(BRACKET, r"(\g<bra> @ \g<ket>)"),
-    _near(DIVERGENCE, r"sum(\g<p>*log(\g<p>/\g<q>))"),
+    *(Spelling(re.compile(found, re.DOTALL), (instead,), is_sure) for found, instead, is_sure in ON_PAPER),
     _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
     _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
