@@ -35,7 +35,8 @@ from gradcli.results import Array
 
 AS_ROWS = frozenset(
     "var std mean dot vdot linalg_vector_norm norm embedding im2col copysign special_i0e special_i1e mse_loss "
-    "binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss".split()
+    "binary_cross_entropy smooth_l1_loss huber_loss soft_margin_loss "
+    "reciprocal rsqrt exp2 expm1 log1p log2 log10 hypot remainder fmod".split()
 )
 """Composites whose kernel is described by its row, and not by torch's table."""
 

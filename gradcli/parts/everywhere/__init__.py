@@ -16,6 +16,7 @@ line_boxes, moving_box           lines through a point; a question on a box
 box_statements                   statements on y and its derivatives, as numbers that are to be positive
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements
+kernel_errors                    how torch's special functions err
 rounded_passes                   torch's passes on boxes, with a column of errors
 recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold

@@ -38,6 +38,9 @@ AT_ONCE = 2**18
 PART = 4
 """Part of these that one step of a search evaluates, so that its time is kept."""
 
+MOST_KEPT = 256
+"""Evaluations of some boxes that are kept."""
+
 MOST_PRODUCTS = 2**22
 """Most products of one multiplication of matrices."""
 
@@ -72,9 +75,22 @@ class ArrayEvaluator(Evaluator):
         most = max((math.prod(self.shapes.get(line.symbol, ())) for line in self.lines), default=1)
         self.step = max(1, AT_ONCE // max(1, most))
         self.at_once = max(1, min(self.at_once, self.step // PART))
+        self.found: dict[tuple[bytes, bytes], list[Jet]] = {}
 
     def run(self, boxes: Interval, *, is_second: bool = True) -> list[Jet]:
-        """Evaluate on boxes of the one number that moves, some at a time: a jet for each element of y."""
+        """Evaluate on boxes of the one number that moves, some at a time: a jet for each element of y.
+
+        What was found of the last boxes is kept, as the searches for the bounds of y and its derivative begin alike.
+        """
+        key = boxes.low.tobytes(), boxes.high.tobytes()
+        kept = self.found.get(key)
+        if kept is None or (is_second and kept[0].second is None):
+            kept = self.found[key] = self._run(boxes, is_second=is_second)
+            if len(self.found) > MOST_KEPT:
+                del self.found[next(iter(self.found))]
+        return kept
+
+    def _run(self, boxes: Interval, *, is_second: bool) -> list[Jet]:
         count, step = boxes.low.shape[1], self.step
         parts = []
         for first in range(0, count, step):

@@ -21,7 +21,7 @@ from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, word
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_one_recording
-from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementary_functions
+from gradcli.parts.everywhere.rounded_passes import RoundedPasses, has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.bound_function import FunctionWithValues
@@ -41,6 +41,11 @@ ASSUMED = (
     "assumed: torch's elementary functions err by at most 2 ulp, of which 8 times as much is taken; NumPy's by 8 ulp"
 )
 """Remark on what a proof rests on, where there are elementary functions."""
+
+MEASURED = (
+    "assumed: torch's special functions err as measured at random points, of which some 16 times as much is taken"
+)
+"""Remark on special functions, of which nobody promises a bound."""
 
 MOST_DRAWN = 2
 """Most numbers that move of which there is a picture."""
@@ -73,6 +78,8 @@ def checked_in_box(
     if statements is not None and not texts:
         statement = option("prove", '"dy/dx >= 0"')
         raise InputError("the statement is empty", hint=f"write {statement}")
+    if not texts:
+        _load_torch(box)
     with time_limit(), interruptible():
         if texts:
             set_step("proving")
@@ -96,6 +103,13 @@ def _other_y(statements: Sequence[str], box: MovingBox) -> Iterator[str]:
     has_y = any(re.search(r"(?<![\w.])y(?!\w)", one) for one in statements)
     if output != "y" and "y" in box.bound_function.arrays and has_y:
         yield f"y is the variable in the statement, as in the text; the value is {output} there"
+
+
+def _load_torch(box: MovingBox) -> None:
+    """Run and record torch's passes once, so that what it loads for that takes none of the time of the search."""
+    if not box.is_recorded and box.bound_function.device == "cpu":
+        with suppress(GradcliError, NoRuleError):
+            _ = box.bound_function.value, recorded_at(box.bound_function)
 
 
 def failing_points(
@@ -166,7 +180,8 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     """Judge torch's numbers at every point of a box."""
     regions = regions_of(box, rtol)
     set_step("judging witnesses")
-    notes = (ASSUMED,) if has_elementary_functions(box.program) else ()
+    assumed = (has_elementary_functions(box.program), ASSUMED), (regions.is_of_special, MEASURED)
+    notes = [remark for is_so, remark in assumed if is_so]
     found = {verdict: _region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())}
     return box.answered(
         BoxChecking,
@@ -198,9 +213,7 @@ def _region(box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict) -> B
     """Describe the boxes of a verdict, with a point of them, judged as any point is."""
     boxes = regions.boxes.take(regions.verdicts == verdict)
     hull = boxes.hull()
-    width = np.where(box.high > box.low, box.high - box.low, 1.0)[:, None]
-    sides = np.where((box.high > box.low)[:, None], (boxes.high - boxes.low) / width, 1.0)
-    share = float(min(1.0, np.prod(sides, axis=0).sum()))
+    share = boxes.share_of(box.low, box.high)
     found = BoxRegion(verdict, share, len(boxes), box.by_name(hull.low), box.by_name(hull.high))
     if verdict in ("proved", "near-zero"):
         return found

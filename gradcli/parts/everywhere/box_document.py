@@ -16,6 +16,7 @@ from gradcli.parts import is_listed
 from gradcli.parts.everywhere.held_kinds import not_everywhere
 from gradcli.parts.everywhere.region_maps import chart, require_map
 from gradcli.parts.everywhere.region_words import REGIONS, named
+from gradcli.parts.everywhere.stopping import OVER_TIME
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
@@ -74,9 +75,18 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
     yield from _places(answer.places, answer, digits)
     if words := not_everywhere(answer.output, answer.held):
         yield note(words)
+    if "overflow" in answer.held:
+        yield note(f"{answer.output} is beyond the range of float64 in part of the box")
     if "kink" in answer.held:
         yield note("there may be kinks: derivatives are bounded on both sides of them")
     yield from map(note, answer.notes)
+    yield from _more_time(answer.notes)
+
+
+def _more_time(notes: Sequence[str]) -> Iterator[doc.Node]:
+    """Name the option that gives a search more time, where one had too little."""
+    if any(OVER_TIME in one for one in notes):
+        yield note(Words(f"more time may settle what is left: {option('budget', 'SECONDS')}"))
 
 
 SIGNS: Mapping[str, tuple[str, doc.Role]] = {
@@ -103,6 +113,7 @@ def compose_checking(answer: results.BoxChecking, digits: int | None, *, is_full
     if answer.regions:
         yield from _regions(answer, digits)
     yield from map(note, answer.notes)
+    yield from _more_time([*answer.notes, *(proof.note for proof in answer.proofs)])
     yield doc.Note(line(doc.Styled(_conclusion(answer), "good" if answer.passed else "bad")))
 
 
@@ -133,7 +144,8 @@ def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.No
             witness = f"{at}: {one.found}" + (f" ({one.note})" if one.note else "")
         rows.append(lines(doc.Styled(words, role), share(one), "\n".join(where), witness))
     yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
-    yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
+    if any(one.verdict == "proved" for one in answer.regions):
+        yield note(f"proved: torch is off by at most {answer.rtol:.3g}, relative to the truth, at every point")
 
 
 def share(region: results.BoxRegion) -> str:

@@ -86,7 +86,7 @@ def domain_of(call: Call, inside: Sequence[Interval]) -> list[tuple[Interval, bo
     """List what is to be positive, and whether 0 is outside of the domain."""
     one = point(1.0)
     match call.op.name:
-        case "log" | "lgamma" | "digamma" | "polygamma":
+        case "log":
             return [(inside[0], True)]
         case "sqrt":
             return [(inside[0], False)]
@@ -99,7 +99,7 @@ def domain_of(call: Call, inside: Sequence[Interval]) -> list[tuple[Interval, bo
         case "pow" if not _is_whole(call.operands[1]):
             return [(inside[0], False)]
         case "zeta":
-            return [(add(inside[0], -one), True), (inside[1], True)]
+            return [(add(inside[0], -one), True)]
         case "gammaincc":
             return [(inside[0], True), (inside[1], False)]
     return []

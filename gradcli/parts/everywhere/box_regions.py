@@ -22,7 +22,7 @@ from gradcli.parts.everywhere.intervals import Interval, add, meet, multiply, po
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.rounded_passes import Rounded, RoundedPasses
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import RegionVerdict
@@ -68,12 +68,14 @@ class JudgedRegions:
         verdicts: The verdict on each.
         evaluated: The boxes that were evaluated.
         stopped: Why the halving stopped early; "" where it did not.
+        is_of_special: Whether errors of torch's special functions are taken as measured.
     """
 
     boxes: BoxSet
     verdicts: npt.NDArray[np.object_]
     evaluated: int
     stopped: str
+    is_of_special: bool
 
 
 class RegionSearch:
@@ -90,7 +92,8 @@ class RegionSearch:
         self.box, self.passes, self.tolerance, self.finest = box, passes, tolerance, finest
         self.count = len(box.low)
         self.scale = np.zeros(self.count + 1)
-        self.reach = NEARBY.get(self.count, FARTHEST) * (box.high - box.low)[:, None]
+        nearby = NEARBY.get(self.count, FARTHEST)
+        self.reach = (nearby * box.high - nearby * box.low)[:, None]
         self.evaluated = 0
 
     @np.errstate(all="ignore")
@@ -103,7 +106,7 @@ class RegionSearch:
                 labels, is_final = self._judged(waiting, level)
             except OverTimeError:
                 labels, is_final = np.full(len(waiting), "open", object), np.ones(len(waiting), bool)
-                stopped = "over the time limit"
+                stopped = OVER_TIME
             is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > MOST_AT_ONCE
             if is_last and not is_final.all() and not stopped:
                 stopped = must_stop() or "as there are too many boxes"
@@ -113,9 +116,9 @@ class RegionSearch:
             waiting = waiting.take(~is_final)
             if not len(waiting):
                 break
-            width = (waiting.high - waiting.low) / np.maximum(self.box.high - self.box.low, 1e-300)[:, None]
-            waiting = halves(waiting, np.argmax(width, axis=0))
-        return JudgedRegions(BoxSet.joined(done), np.concatenate(verdicts), self.evaluated, stopped)
+            waiting = halves(waiting, np.argmax(waiting.parts_of(self.box.low, self.box.high), axis=0))
+        is_of_special = self.passes.has_special_functions
+        return JudgedRegions(BoxSet.joined(done), np.concatenate(verdicts), self.evaluated, stopped, is_of_special)
 
     def _judged(self, boxes: BoxSet, level: int) -> tuple[npt.NDArray[np.object_], Mask]:
         """Judge boxes: a verdict for each, and whether it is the last word."""
@@ -133,10 +136,7 @@ class RegionSearch:
         is_same = np.all([_overlap(a, b) for a, b in zip(exact, at_points, strict=True)], axis=0)
         smooth = jet.is_smooth & is_same
         is_hopeless = smooth & ~is_close_there & (level >= FIRST_LEVELS.get(self.count, 1))
-        parts = (boxes.high - boxes.low) / np.where(self.box.high > self.box.low, self.box.high - self.box.low, 1.0)[
-            :, None
-        ]
-        width = parts.max(axis=0)
+        width = boxes.parts_of(self.box.low, self.box.high).max(axis=0)
         is_last = is_hopeless | is_narrow(boxes) | (width <= NARROW) | (smooth & (width <= self.finest))
         labels = np.full(len(boxes), "open", object)
         for kind, label in reversed(LABELS):
@@ -183,7 +183,8 @@ def joined(parts: Sequence[JudgedRegions]) -> JudgedRegions:
     boxes = BoxSet.joined([one.boxes for one in parts])
     verdicts = np.concatenate([one.verdicts for one in parts])
     stopped = next((one.stopped for one in parts if one.stopped), "")
-    return JudgedRegions(boxes, verdicts, sum(one.evaluated for one in parts), stopped)
+    evaluated, is_of_special = sum(one.evaluated for one in parts), any(one.is_of_special for one in parts)
+    return JudgedRegions(boxes, verdicts, evaluated, stopped, is_of_special)
 
 
 def truths_of(jet: Jet, at_middle: Jet, steps: Interval, count: int) -> list[Interval]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
 from gradcli.arrays import Array
-from gradcli.parts.everywhere.intervals import Interval
+from gradcli.parts.everywhere.intervals import LARGEST, Interval, hull
 from gradcli.reference.bounds import Mask
 
 PIECES = {1: 64, 2: 16, 3: 6}
@@ -19,6 +22,12 @@ AT_ONCE = 4096
 
 MAGNITUDES = 1e3
 """Ratio of two ends of one sign from which on a side is cut at the middle of its magnitudes."""
+
+MOST_JOINED = 2_000
+"""Boxes in several variables that are joined one by one: of more, one box encloses the rest."""
+
+MOST_CLUSTERS = 2_000
+"""Most boxes that touching ones are joined to."""
 
 NARROWEST = 4.0
 """Width in units in the last place from which on a side is not cut."""
@@ -50,6 +59,17 @@ class BoxSet:
         """Select some of the boxes."""
         return BoxSet(self.low[:, places], self.high[:, places], self.bound[places])
 
+    def parts_of(self, low: Array, high: Array) -> Array:
+        """Return the sides as parts of those of a range, whose width may be beyond float64; 0 of one without width."""
+        scale = np.where(high / 2 - low / 2 < LARGEST / 2, 1.0, 0.5)[:, None]
+        width = scale * high[:, None] - scale * low[:, None]
+        return np.asarray((scale * self.high - scale * self.low) / np.where(width > 0, width, 1.0))
+
+    def share_of(self, low: Array, high: Array) -> float:
+        """Return the share of a range that the boxes are."""
+        sides = np.where((high > low)[:, None], self.parts_of(low, high), 1.0)
+        return float(min(1.0, np.prod(sides, axis=0).sum()))
+
     @staticmethod
     def joined(parts: list[BoxSet]) -> BoxSet:
         """Join sets of boxes in the same variables."""
@@ -63,18 +83,41 @@ class BoxSet:
         """Enclose all boxes in one."""
         return Interval(self.low.min(axis=1), self.high.max(axis=1))
 
-    def clusters(self) -> list[Interval]:
-        """Join boxes that touch, a few at most, to one box each."""
-        found: list[tuple[Array, Array]] = []
-        order = np.lexsort(self.low[::-1])
-        for n in order[:2_000]:
-            low, high = self.low[:, n], self.high[:, n]
-            touching = [one for one in found if (one[0] <= high).all() and (one[1] >= low).all()]
-            for one in touching:
-                low, high = np.minimum(low, one[0]), np.maximum(high, one[1])
-            found = [one for one in found if not any(one is other for other in touching)]
-            found.append((low, high))
-        return [Interval(low, high) for low, high in found]
+    def clusters(self, most: int = MOST_CLUSTERS) -> list[Interval]:
+        """Join boxes that touch to one box each; the last of more than so many encloses all the others."""
+        if not len(self):
+            return []
+        boxes = self.take(np.lexsort(self.low[::-1]))
+        if len(self.low) == 1:
+            found = _runs(boxes.low[0], boxes.high[0])
+        else:
+            rest = boxes.take(slice(MOST_JOINED, None))
+            every = boxes.take(slice(0, MOST_JOINED))
+            found = _touching([*every._boxes(), *([rest.hull()] if len(rest) else [])])
+        if len(found) <= most:
+            return found
+        return [*found[: most - 1], reduce(hull, found[most - 1 :])]
+
+    def _boxes(self) -> list[Interval]:
+        return [Interval(self.low[:, n], self.high[:, n]) for n in range(len(self))]
+
+
+def _runs(low: Array, high: Array) -> list[Interval]:
+    """Join intervals that touch, in the order of their lower ends."""
+    reach = np.maximum.accumulate(high)
+    starts = np.concatenate([[0], 1 + np.flatnonzero(low[1:] > reach[:-1])])
+    ends = np.concatenate([starts[1:] - 1, [len(low) - 1]])
+    return [Interval(low[a : a + 1], reach[b : b + 1]) for a, b in zip(starts, ends, strict=True)]
+
+
+def _touching(boxes: Sequence[Interval]) -> list[Interval]:
+    """Join boxes that touch, one after the other."""
+    found: list[Interval] = []
+    for box in boxes:
+        is_near = [bool(((one.low <= box.high) & (one.high >= box.low)).all()) for one in found]
+        joined = reduce(hull, (one for one, near in zip(found, is_near, strict=True) if near), box)
+        found = [*(one for one, near in zip(found, is_near, strict=True) if not near), joined]
+    return found
 
 
 def first_grid(low: Array, high: Array, pieces: int | None = None, most: int = AT_ONCE) -> BoxSet:
@@ -102,7 +145,8 @@ def _cuts(low: float, high: float, pieces: int) -> Array:
     if low * high > 0 and max(low / high, high / low) > MAGNITUDES:
         inner = np.copysign(np.geomspace(abs(low), abs(high), pieces + 1), low)
     else:
-        inner = low + (high / pieces - low / pieces) * np.arange(pieces + 1)
+        scale = 1.0 if math.isfinite(high - low) else 0.5
+        inner = (scale * low + scale * (high / pieces - low / pieces) * np.arange(pieces + 1)) / scale
     return np.unique(np.concatenate([[low], np.clip(inner[1:-1], low, high), [high]]))
 
 

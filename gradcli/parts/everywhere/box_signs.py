@@ -54,6 +54,5 @@ def signs_in_box(expression: Expr, ends: Mapping[Symbol, tuple[float, float]]) -
         parts = parts.take(~narrow)
         if is_last or not len(parts) or found == EVERY_SIGN:
             break
-        width = (parts.high - parts.low) / np.maximum(high - low, 1e-300)[:, None]
-        boxes = halves(parts, np.argmax(width, axis=0))
+        boxes = halves(parts, np.argmax(parts.parts_of(low, high), axis=0))
     return frozenset(found)

@@ -45,13 +45,15 @@ class BoxCondition:
 
     Attributes:
         quantity: The number.
-        is_strict: Whether it is to be positive.
+        is_strict: Whether it certainly holds where the number is positive alone, not where it is 0.
+        fails_at_zero: Whether it certainly fails where the number is 0; neither is known of `y >= 0 or y > 5`.
         shown: A side of the comparison, whose value a counterexample shows, and its text.
         said: The comparison; empty of several at once.
     """
 
     quantity: BoxQuantity
     is_strict: bool
+    fails_at_zero: bool
     shown: tuple[BoxQuantity, str] | None
     said: str = ""
 
@@ -65,7 +67,7 @@ def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
     alternatives = [part.strip() for part in re.split(r"\bor\b", text)]
     if len(alternatives) == 1:
         found = [one for part in re.split(r"\band\b", text) for one in _part(part.strip(), text)]
-        return [one if isinstance(one, str) else _condition(one, text, box) for one in found]
+        return [one if isinstance(one, str) else _condition(one, text, box, one.is_strict) for one in found]
     groups = []
     for alternative in alternatives:
         parts = [one for part in re.split(r"\band\b", alternative) for one in _part(part.strip(), text)]
@@ -73,8 +75,8 @@ def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
             raise InputError("convex and concave stand alone, or next to and", place=_place(text), hint="leave out or")
         groups.append([one for one in parts if not isinstance(one, str)])
     least = [_folded("minimum", [one.difference for one in group]) for group in groups]
-    is_strict = any(one.is_strict for group in groups for one in group)
-    return [_condition(_Comparison(_folded("maximum", least), is_strict, ""), text, box)]
+    strict = [one.is_strict for group in groups for one in group]
+    return [_condition(_Comparison(_folded("maximum", least), any(strict), ""), text, box, all(strict))]
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,11 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
     return found
 
 
-def _condition(comparison: _Comparison, text: str, box: MovingBox) -> BoxCondition:
+def _condition(comparison: _Comparison, text: str, box: MovingBox, fails_at_zero: bool) -> BoxCondition:
     """Make the Program of a difference."""
     quantity = _quantity(comparison.difference, text, box)
     shown = (_quantity(comparison.side, text, box), comparison.side) if comparison.side else None
-    return BoxCondition(quantity, comparison.is_strict, shown, comparison.said)
+    return BoxCondition(quantity, comparison.is_strict, fails_at_zero, shown, comparison.said)
 
 
 def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:

@@ -18,6 +18,9 @@ NARROW = 2.0**-30
 
 LEVELS = 100
 
+EVERY = sum(map(int, BoxKind))
+"""All kinds, as bits."""
+
 WORDS = {
     BoxKind.KINK: "kink",
     BoxKind.JUMP: "jump",
@@ -29,12 +32,12 @@ WORDS = {
 """The kinds in words."""
 
 
-def held_kinds(function: BoxQuantity, low: Array, high: Array) -> int:
-    """Find what a box may hold, as bits of `BoxKind`."""
-    boxes, found, pending = first_grid(low, high, most=function.function.at_once), 0, sum(map(int, BoxKind))
+def held_kinds(function: BoxQuantity, low: Array, high: Array, wanted: int = EVERY) -> int:
+    """Find what a box may hold of some kinds, as bits of `BoxKind`."""
+    boxes, found, pending = first_grid(low, high, most=function.function.at_once), 0, wanted
     for _ in range(LEVELS):
         try:
-            kinds = np.broadcast_to(function.jets(boxes.sides, is_second=False).kinds, (len(boxes),))
+            kinds = np.broadcast_to(function.jets(boxes.sides, is_second=False).kinds & wanted, (len(boxes),))
         except OverTimeError:
             return found | pending
         pending = int(np.bitwise_or.reduce(kinds, initial=0))
@@ -42,7 +45,7 @@ def held_kinds(function: BoxQuantity, low: Array, high: Array) -> int:
         left = kinds[kinds & ~found != 0]
         if not len(boxes):
             return found
-        width = (boxes.high - boxes.low) / np.maximum(high - low, 1e-300)[:, None]
+        width = boxes.parts_of(low, high)
         is_narrow = (width <= NARROW).all(axis=0)
         if len(boxes) > function.function.at_once or must_stop():
             is_narrow = np.ones(len(boxes), bool)

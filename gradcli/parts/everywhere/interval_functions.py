@@ -189,17 +189,17 @@ def pi() -> Interval:
 def at_ends(function: Callable[..., arb], *ends: Array) -> Interval:
     """Apply a function of balls at numbers; unknown where it gives nothing."""
     shape = np.broadcast_shapes(*(end.shape for end in ends))
-    flat = [np.broadcast_to(end, shape).ravel().tolist() for end in ends]
-    low, high = np.full(math.prod(shape), -np.inf), np.full(math.prod(shape), np.inf)
+    flat, places = np.unique([np.broadcast_to(end, shape).ravel() for end in ends], axis=1, return_inverse=True)
+    low, high = np.full(flat.shape[1], -np.inf), np.full(flat.shape[1], np.inf)
     with precision(BALL_BITS):
-        for n, numbers in enumerate(zip(*flat, strict=True)):
+        for n, numbers in enumerate(flat.T.tolist()):
             if n % 256 == 0:
                 require_time()
             if all(math.isfinite(one) for one in numbers):
                 ball = function(*map(arb, numbers))
                 if ball.is_finite():
                     low[n], high[n] = float(ball.mid() - ball.rad()), float(ball.mid() + ball.rad())
-    return widened(low.reshape(shape), high.reshape(shape), 2)
+    return widened(low[places].reshape(shape), high[places].reshape(shape), 2)
 
 
 def rising(function: Callable[..., arb], a: Interval, *, falls: bool = False) -> Interval:

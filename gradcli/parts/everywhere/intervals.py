@@ -320,7 +320,8 @@ def root(a: Interval) -> Interval:
     """Take the square root where there is one."""
     if is_known(a) and (a.low >= 0).all():
         found = np.sqrt(a.low)
-        back, rest = _product(found, found)
+        with np.errstate(all="ignore"):
+            back, rest = _product(found, found)
         if ((back == a.low) & (rest == 0)).all():
             return point(found)
     low, high = np.sqrt(np.maximum(a.low, 0.0)), np.sqrt(np.where(a.high < 0, np.nan, a.high))

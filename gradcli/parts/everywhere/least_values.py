@@ -24,7 +24,7 @@ from gradcli.parts.everywhere.box_kinds import BROKEN, BoxKind
 from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract, whole_power
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 
@@ -84,10 +84,12 @@ class LeastValueSearch:
         tolerance: How far from the least value a bound may be, absolutely or relative to the value.
         target: A number that the quantity is to be not below: boxes that are proved are done; None for the least value.
         is_strict: Whether it is to be above the target.
+        is_over_at_target: Whether the search ends where the quantity is the target, as that refutes it.
         most: The boxes to evaluate.
         seconds: The seconds to take.
         found: The least value that was found.
         place: Its point.
+        has_value: Whether there certainly is a value somewhere.
         evaluated: The boxes that were evaluated.
         done: Those that are looked at no more.
         unproved: Those of them that are too narrow to be halved, and not known to be above the target.
@@ -99,10 +101,12 @@ class LeastValueSearch:
     tolerance: float = 1e-6
     target: float | None = None
     is_strict: bool = False
+    is_over_at_target: bool = False
     most: int = MOST_BOXES
     seconds: float = SECONDS
     found: float = np.inf
     place: Array | None = None
+    has_value: bool = False
     evaluated: int = 0
     done: list[BoxSet] = field(default_factory=list)
     unproved: list[BoxSet] = field(default_factory=list)
@@ -114,9 +118,12 @@ class LeastValueSearch:
         waiting = first_grid(self.low, self.high, most=most_at_once) if boxes is None else boxes
         end = time.monotonic() + self.seconds
         try:
+            if not self.quantity.function.is_of_numbers:  # of which one evaluation may be all that there is time for
+                value = self.quantity.jets(waiting.sides).value
+                waiting = BoxSet(waiting.low, waiting.high, np.maximum(waiting.bound, value.low))
             self._look_at_corners()
             while len(waiting := self._open(waiting)):
-                if self._is_refuted():
+                if self.is_refuted:
                     break
                 most = self.most if np.isfinite(self.found) else min(self.most, MOST_WITHOUT_VALUE)
                 if self.evaluated >= most or time.monotonic() > end or (reason := must_stop()):
@@ -126,7 +133,7 @@ class LeastValueSearch:
                 now, later = waiting.take(order[:most_at_once]), waiting.take(order[most_at_once:])
                 waiting = BoxSet.joined([self._step(now), later])
         except OverTimeError:
-            stopped = "over the time limit"
+            stopped = OVER_TIME
         return self._result(waiting, stopped)
 
     def _look_at_corners(self) -> None:
@@ -142,10 +149,12 @@ class LeastValueSearch:
             return float(np.nextafter(self.target, np.inf)) if self.is_strict else self.target
         return self.found - self.tolerance * max(1.0, abs(self.found)) if np.isfinite(self.found) else np.inf
 
-    def _is_refuted(self) -> bool:
+    @property
+    def is_refuted(self) -> bool:
+        """Whether a value was found that is not as the target says."""
         if self.target is None:
             return False
-        return self.found <= self.target if self.is_strict else self.found < self.target
+        return self.found < self.target or (self.is_over_at_target and self.found == self.target)
 
     def _open(self, boxes: BoxSet) -> BoxSet:
         """Put aside the boxes that are done."""
@@ -200,13 +209,14 @@ class LeastValueSearch:
 
     def _are_small(self, boxes: BoxSet) -> bool:
         """Tell whether second slopes are worth their time."""
-        width = boxes.high - boxes.low
-        return len(self.low) == 1 or bool((width <= ((self.high - self.low) / NEARBY)[:, None]).all())
+        return len(self.low) == 1 or bool((boxes.parts_of(self.low, self.high) <= 1 / NEARBY).all())
 
     def _note(self, middle: Array, jet: Jet) -> None:
         """Note the least value at a middle, where there certainly is one."""
-        missing = _MISSING if self.target is None else _MISSING | int(BoxKind.JUMP)
+        is_one = self.target is None or self.quantity.has_second  # of a derivative that jumps there is none
+        missing = _MISSING if is_one else _MISSING | int(BoxKind.JUMP)
         most = np.where((jet.kinds & missing) == 0, jet.value.high, np.inf)
+        self.has_value = self.has_value or bool(((jet.kinds & missing) == 0).any())
         if len(most) and (best := int(np.argmin(most))) >= 0 and most[best] < self.found:
             self.found, self.place = float(most[best]), middle[:, best].copy()
 
@@ -252,13 +262,13 @@ class LeastValueSearch:
         largest = [np.where(np.isfinite(one.largest), one.largest, 1.0)[~is_done] for one in slopes]
         by_change = np.argmax(np.stack([w * s for w, s in zip(width, largest, strict=True)]), axis=0)
         is_long = (self.evaluated // AT_ONCE) % 3 == 0
-        by_length = np.argmax(width / np.maximum(self.high - self.low, 1e-300)[:, None], axis=0)
+        by_length = np.argmax(rest.parts_of(self.low, self.high), axis=0)
         no_change = width[by_change, np.arange(len(rest))] == 0
         return halves(rest, np.where(no_change | is_long, by_length, by_change))
 
     def _are_hopeless(self, boxes: BoxSet) -> Mask:
         """Tell which boxes have no bound although they are a tiny part of the range, as those at a pole."""
-        width = (boxes.high - boxes.low) / np.maximum(self.high - self.low, 1e-300)[:, None]
+        width = boxes.parts_of(self.low, self.high)
         return np.asarray(np.isneginf(boxes.bound) & (width <= HOPELESS).all(axis=0))
 
 

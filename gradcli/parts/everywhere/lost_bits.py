@@ -135,10 +135,43 @@ def _grid(box: MovingBox) -> BoxSet:
     """Cut a box by magnitudes, on both sides of 0."""
     least = float(np.finfo(box.bound_function.dtype).smallest_normal)
     sides = [list(_sides(*pair, least)) for pair in zip(box.low.tolist(), box.high.tolist(), strict=True)]
+    if len(sides) == 1:
+        sides = [[part for side in sides[0] for part in _apart(*side, _switches(box), box.bound_function.dtype)]]
     parts = list(itertools.product(*sides))
     pieces = max(1, int((FIRST_BOXES / len(parts)) ** (1 / len(sides))))
     ends = (np.array(part).T for part in parts)
     return BoxSet.joined([first_grid(low, high, pieces) for low, high in ends])
+
+
+def _switches(box: MovingBox) -> set[float]:
+    """List the numbers that the one variable, or its absolute value, is compared with."""
+    (x,), found = box.program.moving, set[float]()
+    sizes = {x, *(line.symbol for line in box.program.lines if line.call.op.name == "abs" and x in line.call.operands)}
+    for line in box.program.lines:
+        if line.call.op.sense and not sizes.isdisjoint(line.call.operands):
+            values = [box.program.constants.get(one, one) for one in line.call.operands]
+            numbers = [float(one) for one in values if isinstance(one, float) or one.is_number]
+            found |= {sign * one for one in numbers for sign in (1, -1)}
+    return found
+
+
+def _apart(low: float, high: float, places: set[float], dtype: str) -> Iterator[tuple[float, float]]:
+    """Cut a range between the floats on both sides of some places, and these themselves, as torch takes one branch."""
+    start = low
+    for place in sorted(one for one in places if low < one < high):
+        below, there, above = (float(one) for one in _neighbours(place, dtype))
+        if not (start < below and above < high):
+            continue
+        yield start, below
+        yield there, there
+        start = above
+    yield start, high
+
+
+def _neighbours(place: float, dtype: str) -> tuple[Array, Array, Array]:
+    """Return a float, with the next ones on both sides."""
+    number, end = np.asarray(place).astype(dtype), np.asarray(np.inf, dtype)
+    return np.nextafter(number, -end), number, np.nextafter(number, end)
 
 
 def _sides(low: float, high: float, least: float) -> Iterator[tuple[float, float]]:

@@ -17,7 +17,7 @@ from gradcli.parts.everywhere.intervals import Interval, add, multiply, point
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.least_values import MOST_BOXES, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, part_limit
@@ -27,6 +27,10 @@ WITHOUT_VALUE = int(BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE)
 """What leaves points of a box without a value."""
 
 WHERE_THERE_IS_ONE = "at the points where y has a value"
+
+WHERE_SIDES_HAVE_ONE = "at the points where its sides have values"
+
+NOWHERE = "no point was found where its sides have values"
 
 
 def proofs_of(statements: Sequence[str], box: MovingBox, seconds: float) -> list[BoxProof]:
@@ -45,36 +49,51 @@ def _proof(
     text: str, conditions: Sequence[BoxCondition | Shape], box: MovingBox, seconds: float, note: str
 ) -> BoxProof:
     """Prove all conditions of a statement, or refute one of them."""
-    boxes, left, open_notes = 0, 0.0, list[str]()
+    boxes, left, open_notes, notes = 0, 0.0, list[str](), [note]
     for one in conditions:
-        with part_limit(seconds / len(conditions)):
-            found = _of_shape(text, one, box) if isinstance(one, str) else _of_condition(text, one, box)
+        try:
+            with part_limit(seconds / len(conditions)):
+                found = _of_shape(text, one, box) if isinstance(one, str) else _of_condition(text, one, box)
+        except OverTimeError:
+            found = BoxProof(text, "undecided", 0, None, 1.0, f"stopped {OVER_TIME}")
         boxes += found.boxes
         if found.status == "refuted":
             return BoxProof(text, "refuted", boxes, found.at, 0.0, found.note)
         if found.status == "undecided":
             left = max(left, found.left)
             open_notes.append(found.note)
+        elif not note:
+            notes.append(found.note)
     if open_notes:
         return BoxProof(text, "undecided", boxes, None, left, "; ".join(dict.fromkeys(open_notes)))
-    return BoxProof(text, "proved", boxes, None, 0.0, note)
+    return BoxProof(text, "proved", boxes, None, 0.0, next(filter(None, notes), ""))
 
 
 def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProof:
+    """Prove that a number is positive, or not negative, wherever it has a value."""
+    may_lack = held_kinds(condition.quantity, box.low, box.high, wanted=WITHOUT_VALUE)
+    note = WHERE_SIDES_HAVE_ONE if may_lack else ""
     search = LeastValueSearch(
-        condition.quantity, box.low, box.high, target=0.0, is_strict=condition.is_strict, seconds=np.inf
+        condition.quantity,
+        box.low,
+        box.high,
+        target=0.0,
+        is_strict=condition.is_strict,
+        is_over_at_target=condition.fails_at_zero,
+        seconds=np.inf,
     )
     found = search.run()
-    fails = found.found < 0 or (condition.is_strict and found.found <= 0)
-    if fails and found.place is not None:
+    if search.is_refuted and found.place is not None:
         return BoxProof(
             text, "refuted", found.evaluated, box.by_name(found.place), 0.0, _value_at(condition, found.place)
         )
     unproved = BoxSet.joined([found.left, *search.unproved])
+    if not search.has_value:
+        return BoxProof(text, "undecided", found.evaluated, None, 1.0, NOWHERE)
     if not len(unproved):
-        return BoxProof(text, "proved", found.evaluated)
+        return BoxProof(text, "proved", found.evaluated, note=note)
     reason = f"stopped {found.stopped}" if found.stopped else _on_the_rest(condition, unproved, box)
-    return BoxProof(text, "undecided", found.evaluated, None, _share(unproved, box), reason)
+    return BoxProof(text, "undecided", found.evaluated, None, unproved.share_of(box.low, box.high), reason)
 
 
 def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
@@ -94,14 +113,10 @@ def _value_at(condition: BoxCondition, place: Array) -> str:
         return ""
     quantity, side = condition.shown
     value = quantity.jets(point(place[:, None]), is_second=False).value
-    return f"{side} = {float(value.middle[0]):.6g} there"
-
-
-def _share(boxes: BoxSet, box: MovingBox) -> float:
-    """Return the share of a box that some boxes are."""
-    width = np.where(box.high > box.low, box.high - box.low, 1.0)
-    sides = np.where((box.high > box.low)[:, None], (boxes.high - boxes.low) / width[:, None], 1.0)
-    return float(min(1.0, np.prod(sides, axis=0).sum()))
+    low, high = float(value.low[0]), float(value.high[0])
+    if np.isfinite(low) and np.isfinite(high):
+        return f"{side} = {float(value.middle[0]):.6g} there"
+    return f"{side} is above {low:.6g} there" if np.isfinite(low) else f"{side} is below {high:.6g} there"
 
 
 # -- convexity
@@ -126,23 +141,25 @@ def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
             now, later = boxes.take(slice(0, AT_ONCE)), boxes.take(slice(AT_ONCE, None))
             evaluated += len(now)
             with np.errstate(all="ignore"):
-                is_proved = _is_curved(quantity.jets(now.sides), len(now), len(box.low), sign)
+                jet = quantity.jets(now.sides)
+                is_proved = _is_curved(jet, len(now), len(box.low), sign)
                 bad = _counterexample(quantity, now, sign)
             if bad is not None:
                 return BoxProof(text, "refuted", evaluated, box.by_name(bad), 0.0, "it bends the other way there")
             rest = now.take(~is_proved)
-            is_done = is_narrow(rest) | (rest.high - rest.low <= NARROW * (box.high - box.low)[:, None]).all(axis=0)
+            is_outside = np.broadcast_to((jet.kinds & int(BoxKind.OUTSIDE)) != 0, (len(now),))[~is_proved]
+            width = rest.parts_of(box.low, box.high)
+            is_done = is_outside | is_narrow(rest) | (width <= NARROW).all(axis=0)
             narrow.append(rest.take(is_done))
-            rest = rest.take(~is_done)
-            width = (rest.high - rest.low) / np.maximum(box.high - box.low, 1e-300)[:, None]
+            rest, width = rest.take(~is_done), width[:, ~is_done]
             boxes = BoxSet.joined([halves(rest, np.argmax(width, axis=0)), later]) if len(rest) else later
     except OverTimeError:
-        reason = "stopped over the time limit"
+        reason = f"stopped {OVER_TIME}"
     left = BoxSet.joined([*narrow, boxes])
     if not len(left):
         return BoxProof(text, "proved", evaluated)
     reason = reason or "in the rest there may be a kink, or no bend at all"
-    return BoxProof(text, "undecided", evaluated, None, _share(left, box), reason)
+    return BoxProof(text, "undecided", evaluated, None, left.share_of(box.low, box.high), reason)
 
 
 NARROW = 2.0**-20
@@ -156,7 +173,7 @@ def _is_curved(jet: Jet, size: int, count: int, sign: int) -> Mask:
     smooth = np.broadcast_to(jet.is_smooth, (size,))
     if count == 1:
         return np.asarray(smooth & (rows[0][0].low >= 0))
-    return np.asarray(smooth & are_definite(rows))
+    return np.asarray(smooth & are_definite(rows, may_be_flat=True))
 
 
 def _counterexample(quantity: BoxQuantity, boxes: BoxSet, sign: int) -> Array | None:

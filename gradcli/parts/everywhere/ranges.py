@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +29,7 @@ from gradcli.parts.everywhere.tensor_ranges import forward_bounds, is_small, of_
 from gradcli.parts.everywhere.zeros import System, ZeroBox
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
-from gradcli.reference.deadline import part_limit, time_limit
+from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
 from gradcli.results import BoxBounds, BoxPlace, BoxRange, PlaceKind
 
 TOLERANCE = 1e-6
@@ -38,7 +39,7 @@ NORM_SECONDS = 0.2
 """Seconds for a norm of the gradient, which near kinks no number of boxes makes sharp."""
 
 MOST_PLACES = 64
-"""Most boxes in which a least or greatest value is said to be."""
+"""Most boxes in which a least or greatest value is said to be; the last of more encloses the others."""
 
 
 def range_over(
@@ -120,6 +121,9 @@ class _Bounding:
         """Answer with all of them."""
         moving, kinds, bounds, places = self.moving, 0, list[BoxBounds](), list[BoxPlace]()
         slopes: list[list[BoxBounds]] = []
+        if moving.is_of_arrays:  # once is what all searches begin with, however long it takes
+            with suppress(OverTimeError):
+                _ = moving.function.run(Interval(moving.low[:, None], moving.high[:, None]))
         for n, y in enumerate(self.elements):
             set_step("bounding the function")
             with part_limit(self.share):
@@ -128,8 +132,9 @@ class _Bounding:
             bounds.append(self._bounds(y, least, most))
             if len(self.elements) == 1:
                 is_continuous = own & BROKEN == 0
-                places += self._places(least, "minimum", is_continuous)
-                places += self._places(most, "maximum", is_continuous)
+                with part_limit(self.share):
+                    places += self._places(least, "minimum", is_continuous)
+                    places += self._places(most, "maximum", is_continuous)
             set_step("bounding the derivatives")
             pairs = ((PARTIAL(y, name), self._ends(moving.quantity((i,), n))) for i, name in enumerate(moving.names))
             slopes.append([self._bounds(label, *ends) for label, ends in pairs])
@@ -186,9 +191,9 @@ class _Bounding:
         """List the boxes that may hold the least value; the only one of a continuous function holds it."""
         if not np.isfinite(found.bound):
             return
-        clusters = found.left.clusters() if len(found.left) else []
+        clusters = found.left.clusters(MOST_PLACES)
         system = System(self.moving.quantity(), is_gradient=True)
-        for box in clusters[:MOST_PLACES]:
+        for box in clusters:
             low, high, existence = box.low, box.high, "some" if is_continuous and len(clusters) == 1 else "unknown"
             if (one := self._critical(system, box)) is not None:
                 low, high, existence = one.low, one.high, "one" if existence == "some" else "unknown"
@@ -198,7 +203,9 @@ class _Bounding:
         """Return the one point in a box, inside the range, whose gradient is 0, if there certainly is one."""
         if self.count > 6 or (box.low <= self.moving.low).any() or (box.high >= self.moving.high).any():
             return None
-        return system.only_zero(BoxSet(box.low[:, None], box.high[:, None], np.zeros(1)))
+        with suppress(OverTimeError):
+            return system.only_zero(BoxSet(box.low[:, None], box.high[:, None], np.zeros(1)))
+        return None
 
     def _place(self, kind: PlaceKind, low: Array, high: Array, existence: str) -> BoxPlace:
         name = self.moving.by_name

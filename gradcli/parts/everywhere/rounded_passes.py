@@ -23,7 +23,7 @@ import sympy
 
 from gradcli.arrays import Array
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.language.program.wengert import Atom, Line
+from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.parts.everywhere.box_kinds import domain_of
 from gradcli.parts.everywhere.interval_functions import compile_interval
 from gradcli.parts.everywhere.intervals import (
@@ -39,6 +39,7 @@ from gradcli.parts.everywhere.intervals import (
     point,
     up,
 )
+from gradcli.parts.everywhere.kernel_errors import KERNELS, kernel_error, largest_argument
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.scalars import SEVERAL, ScalarProgram, recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
@@ -51,10 +52,12 @@ UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 SMALLEST = {"float64": 2.0**-1074, "float32": 2.0**-149}
 LARGEST = {"float64": float(np.finfo(np.float64).max), "float32": float(np.finfo(np.float32).max)}
 
-EXACT = frozenset("neg abs where maximum minimum clamp_min clamp_max sign relu floor ceil round trunc".split())
+EXACT = frozenset(
+    "neg abs where maximum minimum clamp clamp_min clamp_max sign relu floor ceil round trunc positive fmod".split()
+)
 """Operations that do not round."""
 
-BASIC = frozenset("add sub mul div sqrt square reciprocal".split())
+BASIC = frozenset("add sub mul div sqrt square reciprocal remainder".split())
 """Operations that round once."""
 
 LIBRARY = frozenset(
@@ -66,7 +69,10 @@ LIBRARY = frozenset(
 ROUNDINGS = 4
 """Roundings assumed of a function of a library: two units in the last place."""
 
-CHOICES = frozenset("maximum minimum clamp_min clamp_max relu".split())
+CHOICES = frozenset("maximum minimum clamp clamp_min clamp_max relu".split())
+
+STEPPING = frozenset("fmod remainder".split())
+"""Operations that jump, though not in steps alone: where operands have errors, the result is anywhere it may be."""
 
 CONDITIONS = frozenset("logical_and logical_or logical_not isfinite".split())
 
@@ -130,7 +136,13 @@ def signature(passes: TorchPasses) -> str:
 def has_elementary_functions(program: ScalarProgram) -> bool:
     """Tell whether a Program has functions whose errors are assumed: those of a library, and what is made of them."""
     calls = (line.call for line in program.lines)
-    return any(not (call.op.sense or call.op.is_branch or call.op.name in EXACT | BASIC) for call in calls)
+    others = EXACT | BASIC | KERNELS.keys()
+    return any(not (c.op.sense or c.op.is_branch or c.op.name in others or _is_product(c)) for c in calls)
+
+
+def _is_product(call: Call) -> bool:
+    """Tell whether it is a power that is a number itself, or its square."""
+    return call.op.name == "pow" and call.operands[1] in (0, 1, 2)
 
 
 class RoundedPasses:
@@ -156,6 +168,7 @@ class RoundedPasses:
         self.by_symbol = {line.symbol: line for line in self.program.lines}
         names = {line.call.op.name for line in bound_function.program.lines}
         self.has_threshold = bool(names & {"softplus", "mish"})
+        self.has_special_functions = any(line.call.op.name in KERNELS for line in self.program.lines)
         places = {symbol: n for n, symbol in enumerate(box.program.moving)}
         self.inputs: dict[Atom, int] = {}
         for name, own in self.program.variables.items():
@@ -215,6 +228,7 @@ class RoundedPasses:
             is_bad = is_bad | ((needed.low <= 0) if is_open else (needed.low < 0))
         if call.op.name in ("div", "reciprocal"):
             is_bad = is_bad | operands[-1].wide.has_zero
+        is_bad = is_bad | (operands[-1].wide.largest > largest_argument(call, self.largest))
         return Rounded(exact, error, np.asarray(is_bad))
 
     def _added(self, operands: Sequence[Rounded]) -> Rounded:
@@ -267,6 +281,8 @@ class RoundedPasses:
         if rule.is_step:
             is_same = (exact.low == wide.low) & (exact.high == wide.high) & (wide.low == wide.high)
             return np.where(is_same, 0.0, wide.width)
+        if name in STEPPING:
+            return np.asarray(wide.width)
         found: Array = np.zeros(())
         environment = rule.environment([one.wide for one in operands])
         for slope, error in zip(rule.slopes, errors, strict=True):
@@ -278,20 +294,25 @@ class RoundedPasses:
     def _rounding(self, line: Line, operands: Sequence[Rounded], exact: Interval, error: Array) -> Array:
         """Bound the rounding of an operation itself."""
         name = line.call.op.name
-        if name in EXACT or (name == "pow" and line.call.operands[1] in (0, 1)):
+        if name in EXACT or (_is_product(line.call) and line.call.operands[1] != 2):
             return np.zeros(())
+        if name in KERNELS:
+            wide = [one.wide for one in operands]
+            return kernel_error(line.call, wide, exact.largest + error, self.unit) + self.smallest
         if name in ("mul", "div") and _is_by_power_of_two(name, operands):
             return np.asarray(self.smallest)
-        count = 1 if name in BASIC or (name == "pow" and line.call.operands[1] == 2) else ROUNDINGS
-        found = count * self.unit * (1 + 8 * self.unit) * (exact.largest + error)
-        return np.asarray(found + (0.0 if name in ("add", "sub") else self.smallest))
+        size = exact.largest + error
+        count = 1 if name in BASIC or _is_product(line.call) else ROUNDINGS
+        found = count * self.unit * (1 + 8 * self.unit) * size
+        is_nothing = (size == 0) & (name in BASIC)
+        return np.where(is_nothing, 0.0, found + (0.0 if name in ("add", "sub") else self.smallest))
 
 
 def _require_known(line: Line) -> None:
     """Refuse an operation whose rounding is not known."""
     op = line.call.op
-    is_known = op.sense or op.is_branch or op.name in EXACT | BASIC | LIBRARY | CONDITIONS
-    if not is_known or op.kernel != (0, 0.0):
+    is_known = op.sense or op.is_branch or op.name in EXACT | BASIC | LIBRARY | CONDITIONS | KERNELS.keys()
+    if not is_known:
         raise NoRuleError(f"how torch's {op.name} rounds is not bounded in a box")
 
 

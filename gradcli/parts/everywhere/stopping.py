@@ -18,6 +18,9 @@ from gradcli.reference.deadline import is_over_time
 INTERRUPTED = "by an interrupt"
 """Reason for which a search ended."""
 
+OVER_TIME = "over the time limit"
+"""Another one, which a longer budget does away with."""
+
 _INTERRUPT: ContextVar[threading.Event | None] = ContextVar("interrupt", default=None)
 
 
@@ -49,4 +52,4 @@ def must_stop() -> str:
     asked = _INTERRUPT.get()
     if asked is not None and asked.is_set():
         return INTERRUPTED
-    return "over the time limit" if is_over_time() else ""
+    return OVER_TIME if is_over_time() else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,7 +20,7 @@ from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, reciprocal, subtract
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.stopping import must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 
@@ -113,7 +114,7 @@ class System:
                 rest.append(narrow)
                 waiting = BoxSet.joined([left, later])
         except OverTimeError:
-            stopped = "over the time limit"
+            stopped = OVER_TIME
         rest = [self._unproved(one, found) for one in [*rest, waiting] if len(one)]
         clusters = BoxSet.joined(rest).clusters() if rest else []
         found += [self._judged(box) for box in clusters]
@@ -133,6 +134,13 @@ class System:
         if ((box.high < low) | (box.low > high)).any():
             return None
         inside = np.maximum(box.low, low), np.minimum(box.high, high)
+        with suppress(OverTimeError):
+            return self._at_ends(box, *inside)
+        return ZeroBox(*inside, "unknown")
+
+    def _at_ends(self, box: ZeroBox, low: Array, high: Array) -> ZeroBox:
+        """Cut a box, whose zero is known to be in the range where it is at an end."""
+        inside = low, high
         at_end = self.function.jets(point(np.clip(box.low, *inside)[:, None]))
         at_other = self.function.jets(point(np.clip(box.high, *inside)[:, None]))
         is_zero = any(all(bool(e.is_zero.all()) for e in self.equations(jet)) for jet in (at_end, at_other))
@@ -141,11 +149,13 @@ class System:
     def _step(self, boxes: BoxSet, known: Sequence[ZeroBox]) -> tuple[BoxSet, list[ZeroBox], BoxSet]:
         """Drop boxes without zeros, and keep those with one; return the halves of the others, and the narrow ones."""
         jet = self.function.jets(boxes.sides)
-        may = np.all([one.has_zero for one in self.equations(jet)], axis=0)
-        boxes = boxes.take(np.asarray(may))
-        boxes = self._unproved(boxes, known)
+        equations = [one.spread((len(boxes),)) for one in self.equations(jet)]
+        may = np.all([one.has_zero for one in equations], axis=0)
+        is_all = np.all([one.is_zero for one in equations], axis=0)
+        flat = boxes.take(np.asarray(is_all))
+        boxes = self._unproved(boxes.take(np.asarray(may & ~is_all)), known)
         if not len(boxes):
-            return boxes, [], boxes
+            return boxes, [], flat
         proved = list[ZeroBox]()
         narrowed, is_one, is_none = self.narrowed(_inflated(boxes))
         low, high = np.maximum(boxes.low, narrowed.low), np.minimum(boxes.high, narrowed.high)
@@ -158,7 +168,8 @@ class System:
         narrow = is_narrow(left) | self._are_degenerate(left)
         rest = left.take(~narrow)
         width = rest.high - rest.low
-        return halves(rest, np.argmax(width, axis=0)) if len(rest) else rest, proved, left.take(narrow)
+        done = BoxSet.joined([flat, left.take(narrow)])
+        return halves(rest, np.argmax(width, axis=0)) if len(rest) else rest, proved, done
 
     def _are_degenerate(self, boxes: BoxSet) -> Mask:
         """Tell which boxes are tiny, and still are not known to have one zero or none, as where y only touches 0."""
@@ -226,23 +237,34 @@ class System:
 
     def _judged(self, box: Interval) -> ZeroBox:
         """Tell of a box whether its ends have different signs, for one equation without a jump."""
-        existence: Existence = "unknown"
+        with suppress(OverTimeError):
+            return ZeroBox(box.low, box.high, self._existence(box))
+        return ZeroBox(box.low, box.high, "unknown")
+
+    def _existence(self, box: Interval) -> Existence:
+        """Tell what the signs at the ends of a box say."""
         if len(box.low) == 1 and self.function.jets(Interval(box.low[:, None], box.high[:, None])).is_continuous[0]:
             ends = self.function.jets(point(np.array([[box.low[0], box.high[0]]])))
             one = self.equations(ends)[0].spread((2,))
             changes = (one.high[0] < 0 < one.low[1]) or (one.high[1] < 0 < one.low[0])
             is_zero = bool(one.is_zero.any())
-            existence = "some" if is_zero or (changes and not self.is_gradient) else "unknown"
-        return ZeroBox(box.low, box.high, existence)
+            return "some" if is_zero or (changes and not self.is_gradient) else "unknown"
+        return "unknown"
 
 
-def are_definite(rows: Sequence[Sequence[Interval]]) -> Mask:
-    """Tell which symmetric matrices of intervals have positive definite matrices alone, by elimination."""
+def are_definite(rows: Sequence[Sequence[Interval]], *, may_be_flat: bool = False) -> Mask:
+    """Tell which symmetric matrices of intervals have positive definite matrices alone, by elimination.
+
+    Args:
+        rows: The matrices.
+        may_be_flat: Whether the last pivot may be 0, of matrices that are semidefinite.
+    """
     matrix = [list(row) for row in rows]
     found = np.asarray(True)
     with np.errstate(all="ignore"):
         for k, row in enumerate(matrix):
-            found = found & (row[k].low > 0)
+            is_last = k == len(matrix) - 1
+            found = found & ((row[k].low >= 0) if may_be_flat and is_last else (row[k].low > 0))
             for i in range(k + 1, len(matrix)):
                 for j in range(i, len(matrix)):
                     taken = multiply(multiply(row[i], row[j]), reciprocal(row[k]))

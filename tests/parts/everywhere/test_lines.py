@@ -16,6 +16,7 @@ from gradcli.parts.everywhere.line_boxes import on_line
 from gradcli.parts.everywhere.moving_box import moving_box
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses
 from gradcli.parts.everywhere.scalars import in_numbers
+from gradcli.progress import budget
 from gradcli.results import BoxRange
 
 OF_ARRAYS = [
@@ -158,3 +159,12 @@ def test_an_order_of_additions_rounds_no_more_than_is_said() -> None:
         errors.append(abs(Fraction(float(box.question_at(x).value)) - sum(map(Fraction, x.tolist()))))
         assert errors[-1] <= Fraction(float(y.error[0])) <= Fraction(7 * 2.0**-24 * float(abs(x).sum()))
     assert max(errors) > 0
+
+
+def test_a_million_numbers_have_bounds_once_they_are_evaluated() -> None:
+    """Though the share of each search is shorter than one evaluation; with more time, the bounds are nearer."""
+    with budget(1):
+        answer = Function("mean(x**2)").range({"x": np.linspace(-1, 1, 300_000)}, box={"t": "0..1"}, along="ones")
+    low, high = answer.bounds[0].low, answer.bounds[0].high
+    assert -10 < low <= 1 / 3
+    assert 4 / 3 <= high < 10

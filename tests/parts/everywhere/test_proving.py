@@ -53,6 +53,8 @@ REFUTED = [
     ("x**3", "convex", "-1..1"),
     ("sin(x)", "y >= 0 and y <= 1", "0..4"),
     ("x", "y > 0 or x < -0.1", "-1..1"),
+    ("floor(x)", "y < 1", "0..1"),
+    ("exp(x)", "y < 1e308", "0..1000"),
 ]
 """Functions with what is false of them somewhere."""
 
@@ -71,6 +73,34 @@ def test_what_is_false_is_refuted_by_a_point(text: str, statement: str, ends: st
     assert found.at is not None
     low, high = map(float, ends.split(".."))
     assert low <= found.at["x"] <= high
+
+
+OPEN = [
+    ("x**2", "y >= 0 or y > 5", "-1..1"),
+    ("x**2", "y > 5 or y >= 0", "-1..1"),
+    ("x", "log(y) >= 0", "-2..-1"),
+    ("log(x)", "y > 100", "-2..-1"),
+    ("lgamma(x)", "y > 100", "-1.9..-1.1"),
+    ("digamma(x)", "dy/dx < 0", "-1.9..-1.1"),
+    ("zeta(2, x)", "y < 0", "-1.9..-1.1"),
+]
+"""Statements that are true where 0 is reached, of what has no value in the box, and of what is not known there."""
+
+
+@pytest.mark.parametrize(("text", "statement", "ends"), OPEN)
+def test_what_is_not_decided_is_neither_proved_nor_refuted(text: str, statement: str, ends: str) -> None:
+    """A statement of no point at all is not called true."""
+    assert _proof(text, statement, x=ends).status == "undecided"
+
+
+def test_a_side_without_a_value_somewhere_is_said() -> None:
+    """The proof is of the other points."""
+    assert "its sides have values" in _proof("x", "sqrt(y) <= 1", x="-1..1").note
+
+
+def test_a_flat_bowl_is_convex() -> None:
+    """Its Hessian is singular everywhere."""
+    assert _proof("x**2 - 2*x*y + y**2", "convex", x="-1..1", y="-1..1").status == "proved"
 
 
 def test_what_is_true_by_a_hair_is_left_open() -> None:

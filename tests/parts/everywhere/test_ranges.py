@@ -18,7 +18,8 @@ from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValueSearch
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.parts.everywhere.stopping import INTERRUPTED, interruptible, must_stop
-from gradcli.results import BoxPlace, BoxRange
+from gradcli.progress import budget
+from gradcli.results import BoxChecking, BoxPlace, BoxRange
 from tests.parts.everywhere.published_minima import PUBLISHED, Published
 
 
@@ -232,3 +233,35 @@ def test_what_is_no_number_is_nowhere_found(text: str) -> None:
     """Nothing is said to be there, at 0 either, where torch has nan or infinity."""
     found = _range(text, x="0..1").bounds[0]
     assert (found.low_found, found.high_found) == (np.inf, -np.inf)
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "zeros"),
+    [
+        ("relu(x)", "-1..1", (-1.0, -0.5, 0.0)),
+        ("sin(3000*x)", "0..9.42477796076938", tuple(n * math.pi / 3000 for n in (1, 7000, 8999))),
+        ("atan2(softshrink(x), tanhshrink(x))", "-1..0.5", (0.25, 0.5)),
+    ],
+)
+@pytest.mark.one_in(2)
+def test_there_is_no_zero_outside_of_the_boxes(text: str, ends: str, zeros: tuple[float, ...]) -> None:
+    """Where y is 0 on a stretch, and where there are thousands."""
+    with budget(2):
+        places = [one for one in Function(text).range(box={"x": ends}, zeros=True).places if one.kind == "zero"]
+    assert all(any(one.low["x"] <= zero <= one.high["x"] for one in places) for zero in zeros)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.05, 0.3])
+def test_a_range_whose_time_is_over_has_an_answer(seconds: float) -> None:
+    """With bounds that hold, whatever was found."""
+    with budget(seconds):
+        answer = Function("x - floor(x)").range(box={"x": "-1..2000"}, zeros=True)
+    assert answer.bounds[0].low <= 0 <= answer.bounds[0].high
+
+
+@pytest.mark.filterwarnings("error")
+def test_ends_may_be_as_large_as_floats_are() -> None:
+    """Their distance is beyond the range."""
+    answer = Function("x**2").check(box={"x": "-1e308..1e308"})
+    assert isinstance(answer, BoxChecking)
+    assert [(one.verdict, one.share) for one in answer.regions] == [("overflow", 1.0)]
