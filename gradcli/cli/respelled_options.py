@@ -19,12 +19,13 @@ def _by_name(options: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
 
 _SAME_OPTIONS = _by_name(
     {
-        "--v|--u": "gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
-        "--u|--v": "tangent tangents direction dx",
-        "--digits": "precision significant decimals",
+        "--v|--u": "vector grad-output grad-outputs cotangent weights adjoint seed-vector",
+        "--claim|--v|--u": "grad gradients",
+        "--u|--v": "tangent tangents dir direction along d dx perturbation",
+        "--digits": "precision prec significant decimals decimal places round",
         "--at": "point points value values x0 input inputs args where",
         "--in": "xlim range domain interval",
-        "--wrt": "var variable variables by",
+        "--wrt": "var vars variable variables by",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
         "--color never": "no-color no-colour",
@@ -32,7 +33,9 @@ _SAME_OPTIONS = _by_name(
         "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
-        "--points": "csv file",
+        "--points": "csv",
+        "--points|--output": "file",
+        "--output": "save out export",
         "--claim|EXPR": "formula",
         "--rtol": "tol tolerance",
         "--to": "lang language target",
@@ -45,12 +48,12 @@ _SAME_OPTIONS = _by_name(
 
 _NEAR_OPTIONS = _by_name(
     {
-        "--v|--u": "gradient",
+        "--claim|--v|--u": "gradient",
         "--wrt|!": "requires-grad argnums",
         "--points": "data table",
         "--claim": "derivative answer expected",
         "EXPR": "search",
-        "!": "raw list delimiter sep separator",
+        "!": "raw list delimiter sep separator print symbolic numeric analytic method mode backend h step",
     }
 )
 """Names that other tools have for something near only, or, as `gradient`, for one of several things."""
@@ -113,12 +116,25 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
             yield line.put(place, 1, "--v", name)
 
 
+def own_name(line: TypedLine) -> str:
+    """Say which option one of another tool is here, where the line needs more than that; empty where none is."""
+    for _, typed, name, *_ in _unknown(line):
+        for instead in _SAME_OPTIONS.get(name, ()):
+            if instead in line.kinds:
+                return f"{typed} is {instead} here"
+    return ""
+
+
 def misspelt_options(line: TypedLine) -> Iterator[Words]:
     """Write the option that a misspelt one means, and ask the command that has it."""
     for place, typed, name, value, _, count, is_attached in _unknown(line):
         if name == "order" and value in ("2", "two"):
             rest = line.put(place, count)
             yield ("hessian", *rest[line.start :])
+        if name in all_commands() and all_commands()[name].is_on_function:
+            yield (name, *line.put(place, 1)[line.start :])
+        if name == "second":
+            yield ("hessian", *line.put(place, 1)[line.start :])
         if name in ("nth", "n") and value == "2":
             yield ("hessian", *line.put(place, count)[line.start :])
         if line.command not in all_commands():
@@ -150,6 +166,25 @@ def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) 
         yield line.put(place, count, instead)
     elif instead in line.kinds and value:
         yield line.put(place, count, instead, value)
+
+
+_ENDS = {"from": "to", "xmin": "xmax", "min": "max", "start": "stop", "begin": "end", "low": "high", "lo": "hi"}
+"""Options for the ends of a range, as other tools have them."""
+
+
+def ranges_by_ends(line: TypedLine) -> Iterator[Words]:
+    """Write a range in place of its two ends, `--from -2 --to 2`, or of the option of its variable."""
+    unknown = {one.name: one for one in _unknown(line) if one.has_value}
+    if "--in" not in line.kinds:
+        return
+    for first, last in _ENDS.items():
+        if first in unknown and last in unknown:
+            ends = unknown[first], unknown[last]
+            places = [place for one in ends for place in range(one.place, one.place + one.words)]
+            yield (*line.without(*places), "--in", "..".join(one.value for one in ends))
+    for one in unknown.values():
+        if one.name in line.variables and ".." in one.value:
+            yield line.put(one.place, one.words, "--in", f"{one.name}={one.value}")
 
 
 def dashes(line: TypedLine) -> Iterator[Words]:

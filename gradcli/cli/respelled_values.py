@@ -13,7 +13,7 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.language.spelled_texts import respelled
+from gradcli.language.spelled_texts import parted, respelled
 from gradcli.language.spellings import VALUES
 from gradcli.language.units import in_si
 from gradcli.registry import all_commands, formats
@@ -66,7 +66,7 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
     for option, typed, _, _, _, put in _typed_values(line):
         parts = _parts_of(typed)
-        if option != "--at" or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
+        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(_is_number, parts)):
             continue
         names = line.variables
         letters = tuple(name for name in names if len(name) == 1)
@@ -76,8 +76,41 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
             yield put(*map("=".join, zip(names, parts, strict=True)))
 
 
+def name_parts(name: str) -> list[str]:
+    """List the letters of a name, with the digits after them, of which it may be the product; none of another name.
+
+    >>> name_parts("xy"), name_parts("x_1x_2"), name_parts("a__")
+    (['x', 'y'], ['x_1', 'x_2'], [])
+    """
+    found = re.findall(r"[^\W\d_](?:_?\d+|[₀₁₂₃₄₅₆₇₈₉]+)?", name)
+    return found if "".join(found) == name else []
+
+
+def values_of_parts(line: TypedLine) -> Iterator[Words]:
+    """Give the numbers of a value to the letters of joined names, `--at 1,2` of `xy` and `--at 1,2,3` of `a/bc`."""
+    for option, typed, _, _, _, put in _typed_values(line):
+        numbers = _parts_of(typed)
+        if option == "--at" and len(numbers) > 1 and all(map(NUMBER.fullmatch, numbers)):
+            letters = [part for name in line.variables for part in name_parts(name)]
+            if len({*letters}) == len(letters) == len(numbers) > len(line.variables):
+                yield put(*map("=".join, zip(letters, numbers, strict=True)))
+
+
 def _parts_of(typed: str) -> list[str]:
-    return [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
+    """Part values at commas, semicolons and blanks outside of brackets.
+
+    >>> _parts_of("(1, sqrt(2))"), _parts_of("1 2"), _parts_of("[1; 2]")
+    (['1', 'sqrt(2)'], ['1', '2'], ['1', '2'])
+    """
+    typed = typed.strip()
+    inside = typed[1:-1] if typed[:1] + typed[-1:] in ("[]", "()", "{}") else typed
+    return parted(re.sub(r"[,;\s]+", ",", inside.strip()))
+
+
+def _is_number(part: str) -> bool:
+    """Tell whether a part of a value is a number, or made of numbers alone: `sqrt(2)/2`."""
+    signs = re.sub(r"(?<![a-zA-Z])(?:sqrt|exp|log|ln|sin|cos|tan|pi|inf|nan)(?![a-zA-Z])|[π√°\d]", "1", part)
+    return NUMBER.fullmatch(part) is not None or re.fullmatch(r"[-+1.eE()*/^\s]*1[-+1.eE()*/^\s]*", signs) is not None
 
 
 def is_alphabetical(line: TypedLine) -> bool:
@@ -184,6 +217,7 @@ def statements_in_words(line: TypedLine) -> Iterator[Words]:
 
 def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give a value to another variable, and take a near word for one that an option does not take."""
+    yield from values_of_parts(line)
     yield from finite_ranges(line)
     for option, typed, kind, _, _, put in _typed_values(line):
         is_unknown = "has no such variable" in error.text.message and not _in_greek(typed, line.text)
@@ -310,6 +344,7 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
 
 def _of_each_variable(typed: str, put: Callable[..., Words]) -> Iterator[Words]:
     """Give each variable its value, of `{x: 1, y: 2}` and `x=1 y=2` by name."""
+    typed = re.sub(r"['\"]|^\s*dict\(|\)\s*$", "", typed) if typed.lstrip().startswith(("{", "dict(")) else typed
     named = _PARTS.findall(typed.strip("{}<>"))
     if named and "".join(_PARTS.sub("", typed.strip("{}<>")).split()).strip(",;") == "":
         yield put(*(f"{name}={value.strip(',')}" for name, value in named))

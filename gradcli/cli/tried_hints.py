@@ -16,8 +16,9 @@ import typer
 from gradcli import trial
 from gradcli.cli.commands import names_code
 from gradcli.cli.questions_in_words import is_of_sympy
+from gradcli.cli.respelled_options import own_name
 from gradcli.cli.respelling import WITHOUT_V, respelled_lines
-from gradcli.cli.typed_line import Words
+from gradcli.cli.typed_line import Words, typed_line
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, UsageError
 from gradcli.language.spelled_texts import is_form, is_script, page_for
@@ -68,6 +69,8 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         error.advise(f"write {', or '.join(lines)}")
         is_read = "-" in typed  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
+    if "no such option" in error.text.message and (own := own_name(typed_line(typed))):
+        error.advise(f"{own}; {error.in_shell.hint}")
     if is_form(error.text.hint) and not isinstance(error, CodeError):
         error.advise(page_for(error))
     return None

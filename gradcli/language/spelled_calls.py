@@ -5,6 +5,7 @@ Each function takes the match of a row of `gradcli.language.spellings`.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -127,3 +128,98 @@ def from_to_by(found: re.Match[str]) -> str:
     """Write a range as Python has it, `0:10:2`, without its end; as typed if that is one number."""
     first, last, step = (float(one) for one in found.groups())
     return f"arange({found[1]}, {found[2]}, {found[3]})" if step and (last - first) / step > 1 else found[0]
+
+
+def over_all(found: re.Match[str]) -> str:
+    """Write a sum over all elements by its index without bounds, `sum(x[i]^2, i)`."""
+    return f"sum({found['body'].replace('[' + found['index'] + ']', '')})"
+
+
+def log_of_base(found: re.Match[str]) -> str:
+    """Write a logarithm of a base, `log_10 x`."""
+    base, argument = found["base"], inside(found["argument"])
+    return f"log{base}({argument})" if base in ("2", "10") else f"log({argument}, {base})"
+
+
+def columns(found: re.Match[str]) -> str:
+    """Write a matrix of LaTeX, whose rows a shell may have left one backslash of; one of a column is a list."""
+    rows = [[cell.strip() for cell in row.split("&")] for row in re.split(r"\\\\?(?=\s|$)", found[1]) if row.strip()]
+    return f"[{', '.join(row[0] if len(row) == 1 else '[' + ', '.join(row) + ']' for row in rows)}]"
+
+
+def pieces(found: re.Match[str]) -> str:
+    """Write a choice of a plotter, `{x < 0: -x, x^2}`; what has no condition stands last."""
+    *pieces, last = (piece.partition(":") for piece in found[1].split(","))
+    if last[1]:
+        return found[0]
+    other = last[0].strip()
+    for condition, _, value in reversed(pieces):
+        other = f"where({condition.strip()}, {value.strip()}, {other})"
+    return other
+
+
+def mathematica(found: re.Match[str]) -> str:
+    """Write a call in round brackets, and those in it: `Log[b, x]` and `ArcTan[x, y]` have the base, and x, first."""
+    inner = re.sub(r"\b([A-Z][a-z]+[A-Za-z]*)\[([^\[\]]*)\]", mathematica, found[2])
+    first, comma, second = inner.partition(",")
+    if comma and found[1] in ("Log", "ArcTan"):
+        if first.count("(") != first.count(")"):
+            return found[0]
+        name = "log" if found[1] == "Log" else "atan2"
+        return f"{name}({second.strip()}, {first.strip()})"
+    return f"{found[1].replace('Arc', 'a').lower()}({inner})"
+
+
+def around(body: str, index: str) -> str:
+    """Put parentheses around the body of a sum that has its index after a sign too: `x_i^2 + x_i`.
+
+    >>> around("x[i]^2 + x[i]", "i"), around("x[i]^2 + 1", "i"), around("(x[i] + 1)", "i")
+    ('(x[i]^2 + x[i])', 'x[i]^2 + 1', '(x[i] + 1)')
+    """
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in body)
+    signs = [n for n, depth in enumerate(depths) if depth == 0 and body[n] in "+-" and body[:n].strip()]
+    is_after = any(re.search(rf"(?<![a-zA-Z]){index}(?![a-zA-Z])", body[n:]) for n in signs)
+    return f"({body.strip()})" if is_after else body
+
+
+def bodies(found: re.Match[str]) -> str:
+    """Put parentheses around the body of a sum, `Σ[i=0..1] x[i]^2 + x[i]`, where they are missing."""
+    return f"{found[1]} {around(found['body'], found['index'])}"
+
+
+def squares(found: re.Match[str]) -> str:
+    """Write a sum of all elements without an index, `Σ(x_i - μ)²`, whose power is inside."""
+    return f"sum({re.sub(r'_[a-z](?![a-zA-Z])', '', found[1])}{found[2] or ''})"
+
+
+def whole(found: re.Match[str]) -> str:
+    """Write a sum over all elements, `sum_i x_i^2`, and none over two indices."""
+    if re.search(rf"_\{{{found['index']}[a-z]", found[0]):
+        return found[0]
+    subscript = rf"_(?:{found['index']}(?![a-zA-Z])|\{{{found['index']}\}})"
+    name = "prod" if found.groupdict("").get("sign", "")[:1] in ("p", "∏", "Π") else "sum"
+    body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
+    return f" {name}({re.sub(subscript, '', body).strip()})"
+
+
+def indexed(found: re.Match[str]) -> str:
+    """Write a sum over an index, whose elements x_i count from 1 on paper."""
+    index, first, last, body = found["index"], found["first"], found["last"], found["body"]
+    if not last.isdecimal():
+        return whole(found)
+    body = around(body, index)
+    offset = f"{index}-1" if first == "1" else index
+
+    def position(found: re.Match[str]) -> str:
+        moved = int(found[1]) - (first == "1")
+        return f"[{index}{moved:+d}]" if moved else f"[{index}]"
+
+    neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
+    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
+    return f" Σ[{index}={first}..{last}] {elements}"
+
+
+def expressions(found: re.Match[str]) -> str:
+    """List expressions that semicolons part, `x^2; x*y`, unless one stands in brackets."""
+    parts = [one.strip() for one in found[1].split(";")]
+    return f"[{', '.join(parts)}]" if all(one.count("(") == one.count(")") for one in parts) else found[0]

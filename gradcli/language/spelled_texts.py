@@ -14,7 +14,7 @@ from functools import partial
 from gradcli import trial
 from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.spelled_calls import CHOICES
+from gradcli.language.spelled_calls import CHOICES, binomial
 from gradcli.language.spellings import ARGUMENT, CALLS, OTHER_NAMES, SAME_CALLS, SAME_NAMES, TEXTS, Spelling
 from gradcli.language.text import hints
 
@@ -43,8 +43,13 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
     word = text[span.start : span.stop]
     argument = re.compile(r"\s+" + ARGUMENT).match(text, span.stop)
     if isinstance(error, UncalledFunctionError) and argument is not None:
-        called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
-        yield trial.SpelledGroup([called_alone], is_sure=True)
+        alone = [_replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")]
+        if (power := re.compile(_POWER).match(text, argument.end())) is not None:
+            inside = f"{word}({argument['argument']}{power[0]})"
+            alone.insert(0, _replaced(text, Span(span.start, power.end()), inside))
+        yield trial.SpelledGroup(alone, is_sure=len(alone) == 1)
+    if isinstance(error, UncalledFunctionError) and word == text.strip():
+        yield trial.SpelledGroup([f"{word}(x)"])
     names = [*_names_for(word, error)]
     by_name = [_with_name(text, error, *one) for one in names]
     by_name += [one for name, closing in names if not closing for one in _with_powers_inside(text, word, name)]
@@ -52,7 +57,7 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
     if (form := CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
         stop = _closing(text, span.stop)
         given = text[span.stop + 1 : stop]
-        arguments = _parted(given)
+        arguments = parted(given)
         is_of_numbers = word in CHOICES and all(map(str.isdecimal, arguments))  # which has a row of its own
         if "{all}" in form or (not is_of_numbers and len({*re.findall(r"\{\d\}", form)}) == len(arguments)):
             called = _replaced(text, Span(span.start, stop + 1), form.format(*arguments, all=given))
@@ -128,10 +133,12 @@ def _elements(text: str, error: GradcliError) -> Iterator[str]:
     element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
     is_known = word in (*FUNCTIONS, *CALLS, *OTHER_NAMES, *_ELSEWHERE)
     if not is_known and len(element.findall(text)) == len(re.findall(called, text)):
+        if word == "C":
+            yield re.sub(rf"{called}\s*(\d+)\s*,\s*(\d+)\s*\)", binomial, text)
         yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
 
 
-_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix".split())
+_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix nCr nCk nPr gcd lcm".split())
 """Functions from elsewhere that rows spell."""
 
 
@@ -176,10 +183,10 @@ def _closing(text: str, opening: int) -> int:
     return len(text)
 
 
-def _parted(text: str) -> list[str]:
+def parted(text: str) -> list[str]:
     """Part arguments at the commas outside of brackets.
 
-    >>> _parted("a, f(b, c)")
+    >>> parted("a, f(b, c)")
     ['a', 'f(b, c)']
     """
     parts, depth = [""], 0

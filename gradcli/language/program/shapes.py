@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Meaning, Monoid
-from gradcli.language.program import dot_products
+from gradcli.language.program import dot_products, doubtful_norms
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
 from gradcli.language.program.positions import shape_at
 from gradcli.language.program.wengert import (
@@ -432,10 +432,6 @@ def _is_along_one(line: Line) -> bool:
     return "keepdim" in line.call.op.statics and line.call.constants.get("dim") is not None
 
 
-_BARE_NORM = re.compile(r"norm\(|Norm\[|\N{DOUBLE VERTICAL LINE}|\|\|")
-"""Beginning of a norm without the module or the tensor whose meaning it has."""
-
-
 def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: Iterable[object] = ()) -> Iterator[str]:
     """Generate the remarks on what operations do with operands of these shapes, where that is often not meant."""
     if any(sign in program.text for sign in dot_products.DOTS):
@@ -447,7 +443,7 @@ def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: It
             yield from _of_columns(program, shapes)
     for line in program.lines:
         if line.call.op.name == "norm" and not line.part_of:
-            yield from _norm_of_a_matrix(program, line, shapes)
+            yield from doubtful_norms.remarks(program, line, shapes)
         elif line.call.op.name in _PAIRED_LOSSES:
             yield from _stretched_loss(line, shapes)
 
@@ -478,18 +474,6 @@ def _stretched_loss(line: Line, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
     if one != other and one and other:
         said = f"{line.call.op.name} stretches its input of shape {one} and its target of shape {other}"
         yield f"{said} over each other, of which torch warns"
-
-
-def _norm_of_a_matrix(program: Program, line: Line, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
-    """Remark on a norm of all elements of a matrix, which in MATLAB and Mathematica is that of an operator."""
-    start, shown, p = line.span.start, program.excerpt(line), line.call.constants["p"]
-    is_of_all = line.call.constants["dim"] is None and len(shapes.get(line.call.operands[0], ())) == 2
-    if not is_of_all or p not in (1, 2, math.inf) or not _BARE_NORM.match(program.text, start):
-        return
-    if program.text[start - 1 : start] != "." and not re.search(r"['\"]|\W_", shown):
-        simple = re.fullmatch(r"\w+[(\[]([^,]+)(?:,\s*[\w.=]+)?[)\]]", shown)
-        instead = f"matrix_norm({simple[1] if simple else 'A'}, {p})" if shown[0] in "nN" else f"{shown}_2"
-        yield f"{shown} is of all elements of the matrix; {instead} is of the operator, as in MATLAB"
 
 
 def _is_diagonal(lines: Mapping[Atom, Call], atom: Atom, shapes: Mapping[Atom, Shape]) -> bool:

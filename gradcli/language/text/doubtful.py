@@ -1,4 +1,4 @@
-"""Remarks on what is read in one way and often meant in another: `x^1/2`, `q*E`, `[x + 1]^2`.
+"""Remarks on what is read in one way and often meant in another: `x^1/2`, `1/2x`, `q*E`, `[x + 1]^2`.
 
 Knows words and their neighbours only.
 """
@@ -39,6 +39,8 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             whole = text[before.span.start : tokens[n + 3].span.stop]
             base = before.text
             yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
+        elif token.text == "/" and before is not None:
+            yield from _divided(tokens, n)
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
             yield on_euler()
         elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
@@ -62,6 +64,21 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
 def on_euler() -> Words:
     """Remark on E that is Euler's number, and may be meant as a quantity."""
     return Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
+
+
+def _divided(tokens: Sequence[Token], n: int) -> Iterator[str]:
+    """Generate the remark on a number that divides and has a factor directly after it.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [*_divided(tokenize("1/2x"), 1)], [*_divided(tokenize("1/2 x"), 1)]
+    (['1/2x is (1/2)*x; 1/(2x) divides by both'], [])
+    """
+    before, number, factor = tokens[n - 1], *(tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1],) * 2)
+    is_next = number.span.stop == factor.span.start and (factor.kind == "name" or factor.text == "(")
+    if number.kind == "number" and is_next:
+        above = "..." if before.kind == "operator" else before.text
+        below, after = number.text, "(...)" if factor.text == "(" else factor.text
+        yield f"{above}/{below}{after} is ({above}/{below})*{after}; {above}/({below}{after}) divides by both"
 
 
 def _is_position(words: Sequence[str]) -> bool:
