@@ -53,7 +53,11 @@ def products_of_given(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write a product for a call of a name that has a value, `P_0 (1 + r)^t` next to `--at P_0=100`."""
     if isinstance(error, UnknownFunctionError) and error.place is not None and line.others:
         word = error.place.text[slice(*error.place.span)]
-        if word in _given(line):
+        inside = re.findall(rf"(?<![\w.]){re.escape(word)}\s*\(([^()]*)", line.text)
+        is_factor = all(
+            "," not in one and re.search(r"[^\W\d]|^$", one.strip()) for one in inside
+        )  # no element x(1, 2)
+        if word in _given(line) and is_factor:
             yield line.put(line.others[0], 1, re.sub(rf"(?<![\w.]){re.escape(word)}\s*\(", f"{word}*(", line.text))
 
 

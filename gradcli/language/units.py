@@ -128,6 +128,8 @@ def quantity(number: str, unit: str) -> NumberInSI | None:
     """
     if unit in _SUFFIXES:
         return NumberInSI(_scaled(number, _PREFIXES.get(unit, Fraction(10**6))), "")
+    if unit in ("rad", "radian", "radians"):
+        return None  # a number of radians is that number
     above, *below = (part.strip() for part in unit.split("/"))
     factor, shown = Fraction(1), list[str]()
     for n, part in enumerate((above, *below)):
