@@ -143,7 +143,8 @@ _SECOND = re.compile(
 )
 """A second derivative, mixed or of a function that has a name: `∂²(x*y)/∂x∂y`, `d²f/dx² x^4`."""
 _AT = re.compile(
-    r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
+    r"\s*(?P<function>[^\s].*?)\s+(?:at|when|where)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)",
+    re.DOTALL,
 )
 """An expression with its point after it, `x^2 at 3`."""
 
@@ -152,6 +153,9 @@ _AT_VALUES = re.compile(
     r"(?P<at>[^\W\d])(?P<rest>\w*\s*=\s*(?:\[[^=;]*\]|[-+\d.eEpiπ*/^]+)\s*(?:[,;]\s*[^\W\d]\w*\s*=\s*(?:\[[^=;]*\]|[-+\d.eEpiπ*/^]+)\s*)*)"
 )
 """The same with a value for each variable after a sign or a word, `x^2; x=3`, `x*y for x=1, y=2`."""
+
+_IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^2|²)?\s*)\[([^\[\],;]*)\](?=\s|$)")
+"""The brackets of `d/dx [x^2]`, which are parentheses."""
 
 _EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation, `==` too."""
@@ -170,6 +174,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     ([['grad', 'x^2', '--wrt', 'x']], [['x^2', '--at', '3']], [])
     """
     named = [] if command == DERIVATIVE else [command]
+    text = _IN_BRACKETS.sub(r"\1(\3)", text)
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
         return

@@ -15,6 +15,7 @@ from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import parted, respelled
 from gradcli.language.spellings import VALUES
+from gradcli.language.units import in_si
 from gradcli.registry import formats
 from gradcli.trial import SpelledGroup
 
@@ -136,6 +137,8 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield from _of_each_variable(typed, put)
             if "has no such variable" in error.text.message and (other := _in_greek(typed, line.text)):
                 yield put(other)
+        if kind is OptionKind.VARIABLES and {*(names := re.findall(r"\w+", typed))} - {"and"} <= {*line.variables}:
+            yield put(",".join(name for name in names if name != "and"))
         is_of_columns = "a value alone names no variable" in error.text.message and typed.endswith((".csv", ".tsv"))
         if option == "--at" and typed.startswith("@") and ("holds an object" in error.text.message or is_of_columns):
             yield put(*(f"{name}={typed}:{name}" for name in line.variables))
@@ -270,6 +273,42 @@ def _other_vectors(typed: str) -> Iterator[str]:
         yield _VECTORS[typed]
     elif re.fullmatch(r"(?:torch\.|np\.)?ones(?:_like)?\([^()]*\)", typed):
         yield "ones"
+
+
+def values_of_others(line: TypedLine) -> Iterator[SpelledGroup[Words]]:
+    """Write the number of a variable in the value of another one, `v=0.6*3e8` for `v=0.6c` next to `c=3e8`.
+
+    What may be a unit as well, `h=10m` next to `m=2`, is a guess, with the other one beside it.
+    """
+    given = [one.typed.partition("=") for one in _typed_values(line) if one.kind is OptionKind.INPUTS]
+    known = {name.strip(): value.strip() for name, _, value in given if _REAL.fullmatch(value)}
+    words, is_unit = list(line.words), False
+    for place, option in line.values.items():
+        name, equals, value = words[place].rpartition("=")
+        others = {*NAME.findall(re.sub(r"[\d.]+[eE][-+]?\d+", "", value)), *_NAME_AFTER.findall(value)} & {*known}
+        if line.kinds[option] is OptionKind.INPUTS and equals and others - {name.strip()}:
+            sign = re.compile(rf"(?<![a-zA-Z_])(\d[\d.]*)?\s*({'|'.join(map(re.escape, others))})(?!\w)")
+            spelled = sign.sub(lambda one: f"{one[1]}*{known[one[2]]}" if one[1] else known[one[2]], value)
+            words[place] = f"{name}{equals}{spelled}"
+            is_unit = is_unit or in_si(value) is not None
+    if tuple(words) != line.words:
+        yield SpelledGroup([tuple(words), *(values_with_units(line) if is_unit else ())], is_sure=not is_unit)
+
+
+_REAL = re.compile(r"\s*\d[\d.]*(?:[eE][-+]?\d+)?\s*")
+_NAME_AFTER = re.compile(r"(?<=[\d.])[^\W\d]\w*")
+"""The c of `0.6c`, a name directly after a number."""
+
+
+def values_with_units(line: TypedLine) -> Iterator[Words]:
+    """Write all values that have a unit as numbers of the SI at once."""
+    words = list(line.words)
+    for place, option in line.values.items():
+        if line.kinds[option] in OF_VALUES:
+            name, equals, value = words[place].rpartition("=")
+            words[place] = f"{name}{equals}{in_si(value) or value}"
+    if tuple(words) != line.words:
+        yield tuple(words)
 
 
 def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:

@@ -16,6 +16,7 @@ from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_near
+from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
     commands_as_options,
     dashes,
@@ -37,7 +38,9 @@ from gradcli.cli.respelled_values import (
     statements_in_words,
     symbolic_directions,
     values_in_order,
+    values_of_others,
     values_of_parts,
+    values_with_units,
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
@@ -311,6 +314,9 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     for command in all_commands().values():
         if command.respelled:
             yield from resolve_name(command.respelled)(line, error)
+    yield SpelledGroup(products_of_given(line, error), is_sure=True)
+    yield SpelledGroup(elements_by_subscripts(line, error))
+    yield SpelledGroup(on_paper(line, error))
     yield SpelledGroup(_other_derivatives(line, error))
     yield from _function_alone(line, error)
     yield SpelledGroup(_joined(line))
@@ -334,6 +340,8 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)
     yield SpelledGroup(other_values(line, error))
+    yield from values_of_others(line)
+    yield SpelledGroup(values_with_units(line))
     yield from spelled_values(line, error)
     are_options = any(re.match(r"-[A-Za-z]", line.words[n]) for n in line.others[1:])
     yield SpelledGroup(_several_expressions(line), is_sure=not are_options)

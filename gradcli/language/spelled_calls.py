@@ -114,13 +114,32 @@ def integers(found: re.Match[str]) -> str:
 
 def summed(found: re.Match[str]) -> str:
     """Write a sum, or a product, over an index with its bounds, `Sum(1/k^2, (k, 1, 100))`."""
-    sign = "Σ" if found["name"].lower().endswith("sum") else "Π"
-    return f"{sign}[{found['index']}={found['first']}..{found['last']}] ({found['body'].strip()})"
+    sign, index, first = "Σ" if found["name"].lower().endswith("sum") else "Π", found["index"], found["first"]
+    element = f"[{index}-1]" if first == "1" else f"[{index}]"  # x_k on paper
+    body = re.sub(rf"_(?:\{{{index}\}}|{index}(?![^\W\d]))", element, found["body"]).strip()
+    return f"{sign}[{index}={first}..{found['last']}] ({body})"
 
 
 def right_sides(found: re.Match[str]) -> str:
     """List the right-hand sides of a system of differential equations, `x' = v; v' = -x`."""
     return f"[{', '.join(one.partition('=')[2].strip() for one in re.split(r'[;,]', found[0]) if one.strip())}]"
+
+
+def from_by_to(found: re.Match[str]) -> str:
+    """Write a range as MATLAB and Julia have it, `0:0.5:2`, whose end belongs to it; as typed if that is one number."""
+    first, step, last = (float(one) for one in found.groups())
+    count = (last - first) / step if step else 0.0
+    if count < 1:
+        return found[0]
+    if abs(count - round(count)) < 1e-9 * count:
+        return f"linspace({found[1]}, {found[3]}, {round(count) + 1})"
+    return f"arange({found[1]}, {found[3]}, {found[2]})"
+
+
+def from_to_by(found: re.Match[str]) -> str:
+    """Write a range as Python has it, `0:10:2`, without its end; as typed if that is one number."""
+    first, last, step = (float(one) for one in found.groups())
+    return f"arange({found[1]}, {found[2]}, {found[3]})" if step and (last - first) / step > 1 else found[0]
 
 
 def over_all(found: re.Match[str]) -> str:
@@ -186,7 +205,9 @@ def squares(found: re.Match[str]) -> str:
 
 
 def whole(found: re.Match[str]) -> str:
-    """Write a sum over all elements, `sum_i x_i^2`."""
+    """Write a sum over all elements, `sum_i x_i^2`, and none over two indices."""
+    if re.search(rf"_\{{{found['index']}[a-z]", found[0]):
+        return found[0]
     subscript = rf"_(?:{found['index']}(?![a-zA-Z])|\{{{found['index']}\}})"
     name = "prod" if found.groupdict("").get("sign", "")[:1] in ("p", "∏", "Π") else "sum"
     body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])

@@ -6,6 +6,7 @@ Those that can be read are the hint of the error; the one that is meant beyond d
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -62,6 +63,7 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
             called = _replaced(text, Span(span.start, stop + 1), form.format(*arguments, all=given))
             is_positive = word in ("gamma", "Gamma", "Γ", "factorial") and re.fullmatch(r"[\d./\s]+", given) is not None
             yield trial.SpelledGroup([called], word in SAME_CALLS or is_positive)
+    yield trial.SpelledGroup(_grouped(text, error))
     if "is never closed" not in error.text.message and word in (")", "]", "}"):
         yield trial.SpelledGroup([_replaced(text, span, "")])
 
@@ -76,6 +78,22 @@ def _with_name(text: str, error: GradcliError, other: str, closing: str) -> str:
     before = r"(?<!\w)" if called else r"(?<![\w.])"
     found = rf"{before}(?P<factor>(?:\d+\.?\d*)?){re.escape(text[slice(*span)])}(?!\w){called}"
     return re.sub(found, lambda one: one["factor"] + other, text)
+
+
+_NO_INDEX = re.compile(r"\^|\*\*|\w\(|\\")
+"""What stands in brackets that group, `4ε[(σ/r)^12 - (σ/r)^6]`, and in no index."""
+
+
+def _grouped(text: str, error: GradcliError) -> Iterator[str]:
+    """Write parentheses for brackets after a name that hold no index, which an error is in."""
+    start = error.place.span.start if error.place is not None else 0
+    depths = itertools.accumulate((sign == "]") - (sign == "[") for sign in reversed(text[:start]))
+    opening = next((start - 1 - n for n, depth in enumerate(depths) if depth < 0), -1)
+    closing = _closing(text, opening) if opening >= 0 else len(text)
+    if "integer constant" in error.text.message and closing < len(text):
+        inside = text[opening + 1 : closing]
+        if _NO_INDEX.search(inside) and "%" not in inside and "//" not in inside:
+            yield f"{text[:opening].rstrip()}*({inside}){text[closing + 1 :]}"
 
 
 _POWER = r"\s*(?:(?:\^|\*\*)\s*(?:-?[\w.]+|\([^()]*\))|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)"

@@ -20,6 +20,8 @@ from gradcli.language.spelled_calls import (
     constant,
     expressions,
     factorial,
+    from_by_to,
+    from_to_by,
     functional,
     indexed,
     inside,
@@ -36,6 +38,8 @@ from gradcli.language.spelled_calls import (
     summed,
     whole,
 )
+from gradcli.language.spelled_operators import ON_PAPER
+from gradcli.language.units import in_si
 
 
 @dataclass(frozen=True)
@@ -178,7 +182,7 @@ NEAR_CALLS: Mapping[str, str] = {
     **dict.fromkeys(("rmsnorm", "RMSNorm"), "(({0})/sqrt(mean(({0})**2) + 1e-6))"),
     **dict.fromkeys(("gamma", "Gamma", "Γ"), "exp(lgamma({0}))"),
     "factorial": "exp(lgamma({0} + 1))",
-    **dict.fromkeys(("Heaviside", "step"), "where({0} > 0, 1, 0)"),
+    **dict.fromkeys(("Heaviside", "step", "Θ"), "where({0} > 0, 1, 0)"),
     "beta": "exp(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
     **dict.fromkeys(
         ("nchoosek", "binom", "comb", "binomial"),
@@ -260,7 +264,7 @@ _CHOOSE = r"exp(lgamma(\1 + 1) - lgamma(\2 + 1) - lgamma(\1 - \2 + 1))"
 _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
 """An argument, with calls in it."""
 
-_RATE = r"(?:d[^\W\d]\w*/dt|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
+_RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
 _REDUCED = "mean|sum|prod|std|var|median|softmax|norm|logsumexp"
@@ -269,9 +273,8 @@ _REDUCED = "mean|sum|prod|std|var|median|softmax|norm|logsumexp"
 _WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
 """Sign of a sum, or of a product, before its index."""
 
-_UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
-
 TEXTS: tuple[Spelling, ...] = (
+    *(Spelling(re.compile(found, re.DOTALL), (instead,), is_sure) for found, instead, is_sure in ON_PAPER),
     _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", bodies),
     _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
@@ -413,7 +416,8 @@ TEXTS: tuple[Spelling, ...] = (
         indexed,
     ),
     _same(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
-    _near(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
+    _same(r"(?<=[^\W\d])(?<!sum)(?<!prod)(?<![ΣΠ∑∏])_\{\s*([a-zA-Z]{2,}|\d+)\s*\}", r"_\1"),
+    _near(r"([^\W\d]\w*)(?<!_)\{(\d+)\}", r"\1[\2]"),
     _same(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
     _same(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
     _same(r"\s+mod\s+", " % "),
@@ -455,6 +459,8 @@ TEXTS: tuple[Spelling, ...] = (
 )
 """Spellings of expressions and formulas."""
 
+_SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+
 VALUES: tuple[Spelling, ...] = (
     _same(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
     _near(r"^\s*\[?(?P<rows>[^;\[\]]*[^;\[\]\s][\s,]+[^;\[\]]*(?:;[^;\[\]]+)+)\]?\s*$", _matrix),
@@ -471,20 +477,20 @@ VALUES: tuple[Spelling, ...] = (
     _same(r"(?i)\bfalse\b", "0"),
     _same(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
     _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
-    _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \3, \2)"),
+    _same(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", from_by_to, from_to_by),
     _near(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"arange(\1, \2 + 1)", r"linspace(\1, \2, 5)"),
     _near(r"^\s*(ones|zeros|randn|rand)\s*$", r"\1(3)"),
     _same(r"\b(?:x?range)\(", "arange("),
     _same(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
     _same(r"(?<=[\d.])[dD]([-+]?\d+)\b", r"e\1"),
-    _same(r"(?<=\d)[fFdDlL]\b", ""),
+    _same(r"(?<=\d)[fF]\b", ""),
     _near(r"(?<=\d)\s*%", "/100"),
     _near(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
     _same(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _same(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
     _same(r"(?<=[\d.])\s*(?:degrees?|degs?)\b", "*pi/180"),
     _same(r"(?<=[\w.)])\s*(?:radians?|rads?)\b", ""),
-    _near(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
+    _near(r"^.*$", lambda found: in_si(found[0]) or found[0]),
     _near(r"\bone\b(?!\()", "ones"),
     _same(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
     _same("[−–—‐‑]", "-"),

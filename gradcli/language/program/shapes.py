@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Meaning, Monoid
-from gradcli.language.program import doubtful_norms
+from gradcli.language.program import dot_products, doubtful_norms
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
 from gradcli.language.program.positions import shape_at
 from gradcli.language.program.wengert import (
@@ -415,11 +415,11 @@ def likely_matrix_products(program: Program, shapes: Mapping[Atom, Shape]) -> It
                 yield f"{shown} is a power of each element; {instead}"
                 return
         elif ranks == (1, 2) and min(*pair[0], *pair[1]) > 1 and not any(map(_is_along_one, program.lines)):
-            said = f"* in {shown} multiplies each row of the matrix by the vector, element by element"
-            yield f"{said}; {instead}"
+            said = f"{dot_products.sign_of(shown)} in {shown} multiplies each row of the matrix by the vector"
+            yield f"{said}, element by element; {instead}"
             return
         elif ranks == (2, 2) and (line.symbol in within or any(_is_diagonal(lines, a, shapes) for a in operands)):
-            yield f"* in {shown} multiplies element by element; {instead}"
+            yield f"{dot_products.sign_of(shown)} in {shown} multiplies element by element; {instead}"
             return
 
 
@@ -433,13 +433,10 @@ def _is_along_one(line: Line) -> bool:
 
 
 def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: Iterable[object] = ()) -> Iterator[str]:
-    """Generate the remarks on what operations do with operands of these shapes, where that is often not meant.
-
-    Args:
-        program: The function.
-        shapes: Of every symbol.
-        values: Of the variables, as given.
-    """
+    """Generate the remarks on what operations do with operands of these shapes, where that is often not meant."""
+    if any(sign in program.text for sign in dot_products.DOTS):
+        products = [line for line in program.lines if line.call.op.name == "mul"]
+        yield from dot_products.remarks(products, program.text, shapes)
     if 2 in map(len, shapes.values()):
         yield from likely_matrix_products(program, shapes)
         if any(isinstance(text, str) and _MATLAB.search(text) for text in (program.text, *values)):

@@ -42,7 +42,7 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
         elif token.text == "/" and before is not None:
             yield from _divided(tokens, n)
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
-            yield Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
+            yield on_euler()
         elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
             whole = f"{before.text}[[{words[1]}]]"
             yield f"{whole} is at position {words[1]}, counted from 0; Mathematica counts from 1"
@@ -59,6 +59,11 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             if is_one and has_names and words and words[0] in POWERS:
                 shown = text[tokens[start].span.start : token.span.stop]
                 yield f"{shown} is a list of one number; parentheses group, ({shown[1:-1]})"
+
+
+def on_euler() -> Words:
+    """Remark on E that is Euler's number, and may be meant as a quantity."""
+    return Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
 
 
 def _divided(tokens: Sequence[Token], n: int) -> Iterator[str]:

@@ -24,6 +24,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     yield SpelledGroup(_by_other_names(line))
     yield SpelledGroup(_equation(line))
     yield SpelledGroup(_expected(line))
+    yield SpelledGroup(_box_of_vectors(line, error))
     yield SpelledGroup(_for_each(line, error))
 
 
@@ -55,6 +56,33 @@ def _by_other_names(line: TypedLine) -> Iterator[Words]:
         yield ("check", *rest)
     if first in _WHY and os.path.splitext(" ".join(rest[:1]))[1] not in (".py", ".ipynb"):
         yield ("check", *rest[-3:])
+
+
+def _box_of_vectors(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Give the ranges of vectors bounds of their shape, `x=[-5,-5]..[5,5]`, in place of `--in x=-5..5 --shape x=2`."""
+    if "is for points, and a box" not in error.text.message:
+        return
+    words, sizes = list(line.words), dict[str, int]()
+    for place, option in line.values.items():
+        name, _, size = line.words[place].rpartition("=")
+        if (
+            option == "--shape"
+            and size.isdecimal()
+            and 0 < int(size) <= _LONGEST
+            and line.flags.get(place - 1) == option
+        ):
+            sizes[name or "x"] = int(size)
+            words[place - 1 : place + 1] = ["", ""]
+    for place, option in line.values.items():
+        name, equals, ends = line.words[place].rpartition("=")
+        if option == "--in" and (found := re.fullmatch(r"([^\[\]]+)\.\.([^\[\]]+)", ends)) and (name or "x") in sizes:
+            low, high = (f"[{','.join([end] * sizes[name or 'x'])}]" for end in found.groups())
+            words[place] = f"{name}{equals}{low}..{high}"
+    yield tuple(filter(None, words))
+
+
+_LONGEST = 8
+"""Most elements of a vector whose bounds are written out."""
 
 
 def _equation(line: TypedLine) -> Iterator[Words]:
