@@ -280,7 +280,7 @@ def values_of_others(line: TypedLine) -> Iterator[SpelledGroup[Words]]:
 
     What may be a unit as well, `h=10m` next to `m=2`, is a guess, with the other one beside it.
     """
-    given = [one.typed.partition("=") for one in _typed_values(line) if one.kind is OptionKind.INPUTS]
+    given = [one.typed.partition("=") for one in typed_values(line) if one.kind is OptionKind.INPUTS]
     known = {name.strip(): value.strip() for name, _, value in given if _REAL.fullmatch(value)}
     words, is_unit = list(line.words), False
     for place, option in line.values.items():
