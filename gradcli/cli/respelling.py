@@ -17,7 +17,13 @@ from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_near
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
-from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names, ranges_by_ends
+from gradcli.cli.respelled_options import (
+    commands_as_options,
+    dashes,
+    misspelt_options,
+    options_by_other_names,
+    ranges_by_ends,
+)
 from gradcli.cli.respelled_values import (
     LABELLED,
     NAME,
@@ -46,6 +52,9 @@ from gradcli.trial import SpelledGroup
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
 WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
+
+_COMPARED = re.compile(r"[<>=!≤≥]=|[<>≤≥]|^\s*=")
+"""Comparison, which makes no value."""
 
 _OPERATORS = frozenset("+-*/^@=<>&|,;([{)]}×·")
 
@@ -119,6 +128,8 @@ def _parted_by_the_shell(line: TypedLine) -> Iterator[Words]:
             spread.append((place, run))
     for sign in (",", " "):
         words = list(line.words)
+        if any(_COMPARED.search(line.words[n]) for _, run in spread for n in run):
+            return
         for place, run in reversed(spread):
             parts = [word.strip(",") if sign == "," else word for word in words[place : place + 1 + len(run)]]
             words[place : place + 1 + len(run)] = [sign.join(filter(None, parts))]
@@ -311,6 +322,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(_joined(line))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
+    yield SpelledGroup(commands_as_options(line))
     yield SpelledGroup(ranges_by_ends(line), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))

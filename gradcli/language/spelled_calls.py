@@ -39,7 +39,10 @@ _WITH_WEIGHTS = (
 
 def functional(found: re.Match[str]) -> str:
     """Write a module of torch without weights that is called at once, `nn.MSELoss()(y, t)`, as a function."""
-    name, options = found["name"], found["options"].strip()
+    name = found["name"]
+    options = re.sub(r"(?:^|,)\s*inplace\s*=\s*(?:True|False)", "", found["options"]).strip(", ")
+    if name == "Identity":
+        return f"({found['given'].strip()})"
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.removesuffix("Loss")).lower()
     known = {one.replace("_", ""): one for one in ops.names()}
     alone, of_loss = words.replace("_", ""), f"{words}_loss".replace("_", "")
@@ -50,6 +53,15 @@ def functional(found: re.Match[str]) -> str:
     if called is None or is_random or is_by_place:
         return found[0]
     return f"F.{called}({', '.join(filter(None, (found['given'].strip(), options)))})"
+
+
+def out_of_place(found: re.Match[str]) -> str:
+    """Leave out that a function writes into its argument, where that is not read again: `F.relu(x, inplace=True)`."""
+    names = {name for name in re.findall(r"(?<![\w.])[^\W\d]\w*", found["given"]) if ops.find(name) is None}
+    is_read_again = any(len(re.findall(rf"(?<![\w.]){name}(?!\w)", found.string)) > 1 for name in names)
+    if found["truth"] == "True" and is_read_again:
+        return found[0]
+    return ", ".join(filter(None, (found["given"], found["options"].strip(", "))))
 
 
 def layer(found: re.Match[str]) -> str:

@@ -29,6 +29,7 @@ from gradcli.language.spelled_calls import (
     layer,
     log_of_base,
     mathematica,
+    out_of_place,
     over_all,
     pieces,
     right_sides,
@@ -291,12 +292,25 @@ TEXTS: tuple[Spelling, ...] = (
         summed,
     ),
     _same(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", whole),
+    _same(
+        r"(?P<a>[^\W\d]\w*)\s*[·•⋅∙]\s*(?P<b>[^\W\d]\w*)\s*/\s*(?P<open>\()?\s*\|\s*(?P=a)\s*\|\s*[*·•⋅∙]?\s*\|\s*(?P=b)\s*\|"
+        r"\s*(?(open)\))",
+        r"sum(\g<a>*\g<b>)/(norm(\g<a>)*norm(\g<b>))",
+    ),
+    _near(r"\|\s*(\w+)\s*\|\s*\|\s*(\w+)\s*\|", r"(norm(\1)*norm(\2))", r"(abs(\1)*abs(\2))"),
     _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
     _same(
-        r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
+        r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>(?:[^()]|\([^()]*\))*)\)"
         r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
         functional,
     ),
+    _same(
+        r"(?<=[(,])\s*(?P<given>[^(),]+(?:\([^()]*\))?),(?P<options>[^()]*?)\s*inplace\s*=\s*(?P<truth>True|False)\s*(?=[,)])",
+        out_of_place,
+    ),
+    _same(r",\s*(?:size_average|reduce)\s*=\s*True\s*(?=[,)])", ""),
+    _same(r"(?<=[,(])(\s*)size_average\s*=\s*False\s*(?=[,)])", r"\1reduction='sum'"),
+    _same(r"(?<=[,(])(\s*)reduce\s*=\s*False\s*(?=[,)])", r"\1reduction='none'"),
     _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+)(?::|\.\.)(\d+)", integers),
     _same(
         r"^\s*(?:(?:[^\W\d]\w*\s*(?:['′\u0307])|\\dot\s*\{?\s*[^\W\d]\w*\s*\}?|d[^\W\d]\w*\s*/\s*dt)\s*=(?!=)[^=;,]+"

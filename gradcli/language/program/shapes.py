@@ -52,8 +52,8 @@ _RANKS: Mapping[str, Mapping[str, int]] = {
 _PRODUCTS_ADDED = frozenset("addmm addmv addr baddbmm addbmm".split())
 """Sums of a tensor and a product, in whose shape the tensor must fit."""
 
-_ENTROPIES = "binary_cross_entropy binary_cross_entropy_with_logits weighted_binary_cross_entropy_with_logits"
-_EQUAL_SHAPES = {"dot": "vectors of one length", **dict.fromkeys(_ENTROPIES.split(), "a target of input's shape")}
+_ENTROPIES = [f"{one}binary_cross_entropy{end}" for one in ("", "weighted_") for end in ("", "_with_logits")]
+_EQUAL_SHAPES = {"dot": "vectors of one length", **dict.fromkeys(_ENTROPIES, "a target of input's shape")}
 """Demand on operands that do not broadcast, for the message."""
 
 

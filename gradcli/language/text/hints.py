@@ -61,6 +61,12 @@ FACTS: Mapping[str, str] = {
             "gammainccinv betainc betaincinv erfi",
             "gradcli has no such function; gradcli functions lists those that there are",
         ),
+        (
+            "gumbel_softmax ctc_loss lp_pool1d lp_pool2d lp_pool3d fractional_max_pool2d fractional_max_pool3d "
+            "multi_head_attention_forward adaptive_log_softmax_with_loss affine_grid",
+            "gradcli has no such function; code that calls it is run: gradcli check FILE.py::NAME --at VALUE",
+        ),
+        ("apply", "an autograd.Function is code, and is checked by its name: gradcli check FILE.py::NAME --at VALUE"),
         ("argmax argmin", "a position has no derivative and is not read; amax(x) is the value"),
         (
             "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.questions_in_words import is_rate
+from gradcli.cli.respelled_values import NUMBER
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import parted
@@ -23,6 +24,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     yield SpelledGroup(_by_other_names(line))
     yield SpelledGroup(_equation(line))
     yield SpelledGroup(_box_of_vectors(line, error))
+    yield SpelledGroup(_expected(line))
     yield SpelledGroup(_for_each(line, error))
 
 
@@ -94,3 +96,11 @@ def _equation(line: TypedLine) -> Iterator[Words]:
             yield ("check", *rest, "--claim", equation[2])
             if "=" in line.text:
                 yield ("check", f"{equation[1]} - ({equation[2]})", *rest[1:], "--claim", "0")
+
+
+def _expected(line: TypedLine) -> Iterator[Words]:
+    """Write what a number after the point is said to be, `--at 2 "== 4"`, as the number that is expected there."""
+    words = [line.words[n] for n in line.others[1:]]
+    expected = re.fullmatch(r"\s*={1,2}\s*(\S+)\s*", " ".join(words))
+    if line.command == "check" and "--at" in line.flags.values() and expected and NUMBER.fullmatch(expected[1]):
+        yield (*line.without(*line.others[1:]), "--expect", expected[1])
