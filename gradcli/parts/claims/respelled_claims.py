@@ -23,8 +23,8 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     """Generate checks by other names, and an equation as a function with its claim."""
     yield SpelledGroup(_by_other_names(line))
     yield SpelledGroup(_equation(line))
-    yield SpelledGroup(_expected(line))
     yield SpelledGroup(_box_of_vectors(line, error))
+    yield SpelledGroup(_expected(line))
     yield SpelledGroup(_for_each(line, error))
 
 
