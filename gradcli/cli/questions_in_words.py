@@ -189,7 +189,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
         by = "" if parts["other"] else by
         point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else ["--wrt", by] if by else []
-        function, *right = map(_unwrapped, _EQUALS.split(_unwrapped(parts["function"]), maxsplit=1))
+        function, *right = map(unwrapped, _EQUALS.split(unwrapped(parts["function"]), maxsplit=1))
         is_claim = bool(right) and all(right) and not function.isidentifier() and noun != "hessian"
         yield (
             ["check", function, "--claim", right[0], *point]
@@ -297,7 +297,7 @@ def _called(text: str, named: list[str]) -> list[str] | None:
     """
     if (found := _LIMIT.fullmatch(text)) is not None:
         by, to = found["by"] or found["of"] or found["goes"], found["to"] or found["at"] or found["there"]
-        function = _unwrapped(found["function"] or found["first"] or found["whole"]).strip()
+        function = unwrapped(found["function"] or found["first"] or found["whole"]).strip()
         if _INFINITE.fullmatch(to):  # where 1/t^2 goes from both sides of 0
             t = next(name for name in ("t", "s", "u", "t_0") if re.search(rf"(?<![^\W\d_]){name}", function) is None)
             function, by, to = f"{by} = {'-' * to.startswith('-')}1/{t}^2; {function}", t, "0"
@@ -315,7 +315,7 @@ def _called(text: str, named: list[str]) -> list[str] | None:
         names, noun, rest = found["names"], found["noun"], _parted_at(found["rest"], "),")
         named = ["jacobian" if noun.startswith("jac") else "hessian" if noun == "hessian" else "grad"]
         function, values = rest[0], ",".join(rest[1:]).strip()
-        values = _unwrapped(values) if values.count("(") == values.count(")") else values.removeprefix("(")
+        values = unwrapped(values) if values.count("(") == values.count(")") else values.removeprefix("(")
     else:
         return None
     given = [one.strip() for one in _parted_at(values.strip(), ",") if one.strip()]
@@ -422,7 +422,7 @@ def _of_operators(text: str) -> Iterator[list[str]]:
     """
     if (found := _METHOD.fullmatch(text)) is not None:
         named = "grad" if found["noun"] in ("diff", "gradient") else found["noun"]
-        yield [named, found["list"] or _unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
+        yield [named, found["list"] or unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
     elif (found := _field(text)) is not None:
         named, function = "hessian" if found["trace"] else "jacobian", found["function"].strip()
         function = f"[{function[1:-1]}]" if function.startswith("{") else function
@@ -484,10 +484,10 @@ def _at_point(text: str) -> re.Match[str] | None:
     return found if found is not None and is_balanced(found["function"]) else _AT.fullmatch(text)
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """Take the parentheses away that stand around all of a text.
 
-    >>> _unwrapped("(x^2)"), _unwrapped("(x)*(y)")
+    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
     ('x^2', '(x)*(y)')
     """
     inner = (text := text.strip())[1:-1]

@@ -69,7 +69,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
         error.advise(f"write {', or '.join(lines)}")
-        is_read = "-" in typed  # standard input, which cannot be read again
+        is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
     if meant := option_meant(line) or choice_meant(line):
         error.advise(meant if meant.startswith("write ") else f"{meant}; {error.in_shell.hint}")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.questions_in_words import is_rate
+from gradcli.cli.questions_in_words import is_rate, unwrapped
 from gradcli.cli.respelled_values import NUMBER
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
@@ -88,7 +88,7 @@ _LONGEST = 8
 def _equation(line: TypedLine) -> Iterator[Words]:
     """Take the right side of `check "x^2 = 2x"` for a claim, or for the same function: their difference is constant."""
     if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
-        equation = re.fullmatch(r"\s*([^;=]+?)\s*(?:={1,2}(?!=)|->|→|=>)\s*([^;]+?)\s*", line.text)
+        equation = re.fullmatch(r"\s*([^;=]+?)\s*(?:={1,2}(?!=)|->|→|=>)\s*([^;]+?)\s*", unwrapped(line.text))
         is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
         is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
         if equation is not None and is_whole and not (is_definition or " at " in line.text):
