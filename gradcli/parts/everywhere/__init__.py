@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         failing_points as failing_points,
         not_everywhere_in as not_everywhere_in,
     )
-    from gradcli.parts.everywhere.box_document import outward as outward
     from gradcli.parts.everywhere.box_signs import signs_in_box as signs_in_box
     from gradcli.parts.everywhere.lost_bits import (
         has_values_in_box as has_values_in_box,
@@ -111,7 +110,6 @@ _OFFERED = {
     "checked_in_box": "box_check",
     "failing_points": "box_check",
     "not_everywhere_in": "box_check",
-    "outward": "box_document",
     "signs_in_box": "box_signs",
     "proved_line": "proved_lines",
     "lost_bits_in_box": "lost_bits",
