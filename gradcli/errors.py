@@ -296,7 +296,7 @@ class UnknownFactorError(UnknownFunctionError):
     @property
     def name(self) -> str:
         """The letter, which its place covers."""
-        return "" if self.place is None else self.place.text[slice(*self.place.span)]
+        return _name_at(self.place)
 
 
 class UncalledFunctionError(LanguageError):
@@ -305,7 +305,12 @@ class UncalledFunctionError(LanguageError):
     @property
     def name(self) -> str:
         """The name, which its place covers."""
-        return "" if self.place is None else self.place.text[slice(*self.place.span)]
+        return _name_at(self.place)
+
+
+def _name_at(place: Place | None) -> str:
+    """Return the name that a place covers, which LaTeX writes with a sign before it."""
+    return "" if place is None else place.text[slice(*place.span)].removeprefix("\\").strip()
 
 
 class ShapeError(GradcliError):

@@ -184,8 +184,9 @@ def test_the_tree_knows_no_operation() -> None:
 NARROW = {
     ("files", "language"): {"gradcli.language.program.wengert"},  # how large a tensor may be
     ("cli", "questions"): {"gradcli.questions.functions"},
-    ("cli", "language"): {  # to complete, and to hint
+    ("cli", "language"): {  # to complete, to hint, and for names of options as a text has them
         *("gradcli.language.ops", "gradcli.language.spellings", "gradcli.language.spelled_texts"),
+        *("gradcli.language.text.signs", "gradcli.language.units"),
     },
     **of_parts.rows("NARROW"),
 }

@@ -16,6 +16,7 @@ typed_line                       the words of a command line that may be wrong, 
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options
 respelled_values                 those that rewrite values
+respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
 spelled_hints                    command lines that the words of a hint spell
 tried_hints                      command lines that are read before a hint shows them
 expression                       options and arguments told apart, mistakes in them; groups of commands in the help

@@ -19,7 +19,7 @@ _OTHER_NAMES: Mapping[str, str] = {
     "jacobian": "jac jacrev jacfwd",
     "hessian": "hess",
     "vjp": "backward pullback",
-    "jvp": "pushforward",
+    "jvp": "pushforward directional directional-derivative",
     "eval": "evaluate value",
     "guide": "man",
 }
@@ -27,8 +27,11 @@ _OTHER_NAMES: Mapping[str, str] = {
 
 _OTHER_COMMANDS: Mapping[str, str] = {
     "--format latex": "latex tex",
-    "hessian": "second-derivative second second_derivative gradgradcheck",
-    "grad": "partial nabla slope",
+    "hessian": "second-derivative second second_derivative gradgradcheck laplacian taylor series maclaurin",
+    "jacobian": "div divergence curl rot",
+    "grad": "partial partials nabla slope tangent tangent-line linearize",
+    "eval": "limit lim calc calculate compute",
+    "config": "settings",
     "functions": "list funcs ops operations search",
     "guide tour": "tutorial examples docs start",
     "guide language": "syntax",
@@ -50,16 +53,32 @@ def other_commands() -> Mapping[str, tuple[str, ...]]:
     return own | {name: (one.name,) for one in all_commands().values() for name in one.near}
 
 
+SUM_OF_JACOBIAN = "a divergence and a curl are sums of entries of the Jacobian"
+SUM_OF_HESSIAN = "a Laplacian is the sum of the diagonal of the Hessian"
+
 _ELSEWHERE: Mapping[str, str] = {
-    "integrate": "gradcli differentiates and does not integrate",
-    "solve": "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function",
+    "gradcli differentiates and does not integrate": "integrate integral",
+    "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function": "solve root "
+    "roots zeros fsolve nsolve dsolve",
+    "the second derivative is the highest, which gradcli hessian has": "third nth",
+    "gradcli has the gradient that an optimizer needs, and is none itself": "optimize fit train descent",
+    "gradcli answers one question a call; in Python, import gradcli": "repl shell interactive quit exit",
+    "gradcli measures no time; torch.utils.benchmark does": "time bench benchmark profile",
+    "pip install --upgrade gradcli does": "upgrade update install",
+    SUM_OF_HESSIAN: "laplacian",
+    SUM_OF_JACOBIAN: "div divergence curl rot",
+    "gradcli has no series, whose terms are those of eval, grad and hessian": "taylor series maclaurin",
+    "the tangent is y + dy/dx*(x - x0), and grad has y and dy/dx": "tangent tangent-line linearize",
+    "eval has the value, and the limit where the function has a hole": "limit lim",
 }
+"""Facts on commands that gradcli lacks, with their names."""
 
 
 @lru_cache(maxsize=1)
 def _elsewhere() -> Mapping[str, str]:
     """Return commands that gradcli lacks, with a hint at the nearest one."""
-    return {**_ELSEWHERE, **dict(pair for one in all_commands().values() for pair in one.elsewhere)}
+    own = {name: fact for fact, names in _ELSEWHERE.items() for name in names.split()}
+    return {**own, **dict(pair for one in all_commands().values() for pair in one.elsewhere)}
 
 
 _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-output", "--cotangent")
@@ -109,8 +128,8 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return [named.name, *rest]
     if first in other_names():
         return [other_names()[first], *rest]
-    if (hint := _elsewhere().get(first)) is not None:
-        raise UsageError(f"no such command '{first}'", hint=hint)
+    if first in _elsewhere() and not is_expression(arguments):
+        raise _no_such_command(first)
     if (shell := expanded(arguments)) is not None and not first.startswith("-"):
         raise UsageError(f"no such command '{first}'", hint=shell)
     is_alone = not rest and first.isidentifier() and first not in other_commands()
@@ -126,6 +145,14 @@ def with_command(arguments: Sequence[str], commands: Container[str]) -> list[str
         return [command, first, *rest]
     is_weighted = any(word.partition("=")[0] in _WEIGHTS for word in arguments)
     return ["vjp" if is_weighted else DERIVATIVE, first, *rest]
+
+
+def _no_such_command(name: str) -> UsageError:
+    """Make the error of a command that gradcli lacks; the hint of one that has a nearest command is that command."""
+    fact = _elsewhere()[name]
+    if name in other_commands():
+        return UsageError(f"no such command '{name}': {fact}")
+    return UsageError(f"no such command '{name}'", hint=fact)
 
 
 def expanded(words: Sequence[str]) -> str | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
-_NAMED = re.compile(r"\s*([^\W\d]\w*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
+_NAMED = re.compile(r"\s*([^\W\d][\w\u0302-\u0308\u20d7]*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
 
 _COMMAS = re.compile(r",(?![^\[\]]*\])")
 """Commas that are not inside brackets: one in `x[0,0],x[0,1]`."""
@@ -65,7 +65,7 @@ def _by_name(words: Sequence[str], option: str) -> dict[str, str]:
     given: dict[str, str] = {}
     for word in (one for several in words for one in _separate(several)):
         match = _NAMED.fullmatch(word) or (_LABELLED.match(word) if option == "--claim" else None)
-        name, value = (match[1], match[2]) if match else ("", word)
+        name, value = (_plain(match[1]), match[2]) if match else ("", word)
         if name in given:
             whose = f"'{name}'" if name else "the only variable"
             hint = "write a vector as 1,2" if option in ("--at", "--u", "--expect") else "give it once"
@@ -145,10 +145,19 @@ def _names(words: str, source: str, files: Files) -> list[str]:
     Raises:
         InputError: There is no name.
     """
-    found = _parted(words)
+    found = list(map(_plain, _parted(words)))
     if not found:
         raise InputError(f"{source} names nothing", hint=f"write {source} NAME,NAME, or leave it out")
     return found
+
+
+def _plain(name: str) -> str:
+    """Return the name that a text of the language gives a variable, x1 for x₁; a name in ASCII is one already."""
+    if name.isascii():
+        return name
+    from gradcli.language.text.signs import plain
+
+    return found if (found := plain(name)).isidentifier() else name
 
 
 def _parted(text: str) -> list[str]:

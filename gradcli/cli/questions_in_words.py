@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
 from gradcli.errors import UsageError
 
 _PHRASE = re.compile(
@@ -24,7 +24,7 @@ _PHRASE = re.compile(
 )
 _APPLIED = re.compile(
     r"\s*(?:(?:sp|sympy|jax|torch\.func|torch\.autograd\.functional)\s*\.\s*)?"
-    r"(?:(?P<noun>jacobian|hessian)|[d∂D]|[dD]iff|grad|gradient|[dD]erivative|differentiate)\s*[(\[](?P<function>.+?)"
+    r"(?:(?P<noun>jacobian|hessian)|[d∂D]|Dt|p?[dD]iff|[pP]artial|grad|gradient|[dD]eriv(?:ative)?|differentiate)\s*[(\[](?P<function>.+?)"
     r"(?:\)\s*/\s*[d∂](?P<over>[^\W\d]\w*)|(?:,\s*(?:[\[{]{1,2}(?P<all>(?!\s*\w+\s*,\s*\d)[^\[\]{}]*)[\]}]{1,2}|\{?(?P<by>[^\W\d]\w*)(?:(?P<twice>\s*,\s*(?:(?P=by)|2))|\s*,\s*(?P<other>[^\W\d]\w*))?\}?))?\s*[)\]])\s*",
     re.DOTALL,
 )
@@ -70,6 +70,8 @@ _WRAPPED = re.compile(
     r"(?:\w+\.)?(?:print|pprint|display|simplify|expand|factor|latex)\(([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)"
 )
 _NAME = r"[^\W\d]\w*"
+_OPERAND = r"[^\s*/^+=<>@.,;:!%&)\]-]"
+"""First sign of a function after the sign of its derivative; another sign is an operator of a product."""
 
 _ARROW = r"\s*(?:->|→|\\to|\\rightarrow|(?:goes|tends)\s+to|approaches)\s*"
 _LIMIT = re.compile(
@@ -101,13 +103,25 @@ _PRIMED_AFTER = re.compile(
 )
 """A derivative by its prime next to the function: `f''(2) where f(x) = x^4`, `f(x) = x^4; f''(2)`."""
 
+_PRIMED_CALL = re.compile(
+    rf"\s*(?P<f>{_NAME}){_PRIMES}\s*\(\s*(?P<at>{_NAME}|[-+]?[\d.]+)\s*\)\s*(?:={{1,2}}\s*(?P<claim>[^=;]+?)\s*)?"
+)
+"""The derivative of a known function by its prime, which may be claimed: `tanh'(x) = 1 - tanh(x)^2`."""
+
+_PRIMED_CLAIM = re.compile(
+    rf"\s*\((?P<whole>.+)\)\s*['\u2032]\s*={{1,2}}\s*(?P<of_whole>[^=;]+?)\s*"
+    rf"|\s*(?P<f>{_NAME})\s*(?:\(\s*(?P<by>{_NAME})\s*\))?\s*=\s*(?P<function>[^=;]+?)\s*[;,]\s*"
+    rf"(?:(?P=f)\s*['\u2032]\s*(?:\(\s*(?P<of>{_NAME})\s*\))?|d(?P=f)\s*/\s*d(?P<over>{_NAME}))\s*=\s*(?P<claim>[^=;]+?)\s*"
+)
+"""A claim by a prime, `(x^2)' = 2x`, or by that of a function with its definition, `f(x) = x^3; f'(x) = 3x^2`."""
+
 _HANDLE = re.compile(
     r"\s*(?P<name>\w+)\s*=\s*@\s*\((?P<names>[^()]*)\)\s*(?P<function>[^;\n]+?)\s*[;\n]\s*"
     r"(?P=name)\s*\((?P<values>[^;]*)\)\s*;?\s*"
 )
 """A function of MATLAB and its call: `f = @(x) x.^2 + 1; f(3)`."""
 
-_SIGNS = re.compile(r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol")
+_SIGNS = re.compile(r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/")
 """Signs that a text of another tool has, without which nothing further is looked for."""
 
 _FIELD = re.compile(
@@ -117,16 +131,32 @@ _FIELD = re.compile(
 )
 """An operator of vector analysis on a function, `laplacian(x^2*y)`."""
 
-_QUOTIENT = re.compile(r"\s*d(?P<y>[^\W\d]\w*)\s*/\s*d(?P<by>[^\W\d]\w*)\s*[,:;]\s*(?:(?P=y)\s*=)?(?P<function>.+)")
+_QUOTIENT = re.compile(
+    r"\s*(?P<d>[d∂])(?P<y>[^\W\d]\w*)\s*/\s*(?P=d)(?P<by>[^\W\d]\w*)(?:\s*[,:;]\s*(?:(?P=y)\s*=)?|\s+of\s+"
+    rf"|\s+(?={_OPERAND})(?=.*(?P=by))|(?=\())(?P<function>.+)"
+)
+_TWICE = r"\s*(?:\^\s*\{?2\}?|\*\*\s*2|²)\s*"
+_SECOND = re.compile(
+    rf"\s*(?P<d>[d∂]){_TWICE}(?:(?P<inside>[(\[].+?[)\]])|[^\W\d]\w*)?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)"
+    rf"(?:{_TWICE}|\s*(?P=d)(?P<other>[^\W\d]\w*)\s*)(?(inside)(?P<claim>=.+?)?|(?:[,:;]\s*(?:\w+\s*=)?)?(?P<function>{_OPERAND}.+?))"
+    r"(?:\s+(?:at|for|where)\s+(?P<at>.+))?\s*"
+)
+"""A second derivative, mixed or of a function that has a name: `∂²(x*y)/∂x∂y`, `d²f/dx² x^4`."""
 _AT = re.compile(
-    r"\s*(?P<function>[^\s].*?)\s+(?:at|when)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)", re.DOTALL
+    r"\s*(?P<function>[^\s].*?)\s+(?:at|when|where)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)",
+    re.DOTALL,
 )
 """An expression with its point after it, `x^2 at 3`."""
 
-_FIELDS = (
-    "a divergence and a curl are sums of entries of the Jacobian",
-    "a Laplacian is the sum of the diagonal of the Hessian",
+_AT_VALUES = re.compile(
+    r"\s*(?P<function>[^\s=;][^=;]*?)(?:\s+(?:for|where|with|given)\s+|\s*[,;|@]\s*)"
+    r"(?P<at>[^\W\d])(?P<rest>\w*\s*=\s*(?:\[[^=;]*\]|[-+\d.eEpiπ*/^]+)\s*(?:[,;]\s*[^\W\d]\w*\s*=\s*(?:\[[^=;]*\]|[-+\d.eEpiπ*/^]+)\s*)*)"
 )
+"""The same with a value for each variable after a sign or a word, `x^2; x=3`, `x*y for x=1, y=2`."""
+
+_IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^2|²)?\s*)\[([^\[\],;]*)\](?=\s|$)")
+"""The brackets of `d/dx [x^2]`, which are parentheses."""
+
 _EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation, `==` too."""
 
@@ -144,39 +174,46 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     ([['grad', 'x^2', '--wrt', 'x']], [['x^2', '--at', '3']], [])
     """
     named = [] if command == DERIVATIVE else [command]
+    text = _IN_BRACKETS.sub(r"\1(\3)", text)
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
         return
-    for pattern in (_PHRASE, _APPLIED, _LATEX, _QUOTIENT):
+    for pattern in (_SECOND, _PHRASE, _APPLIED, _LATEX, _QUOTIENT):
         found = pattern.fullmatch(text)
         if found is None or (pattern is _APPLIED and not _is_one(found)):
             continue
-        parts = dict.fromkeys(
-            ("noun", "by", "over", "all", "twice", "other", "at", "of", "wrt", "second"), ""
-        ) | found.groupdict("")
-        by, at = (
-            parts["by"] or parts["wrt"] or parts["of"] or parts["over"] or parts["all"].replace(" ", ""),
-            parts["at"],
-        )
+        parts = _parts(found)
+        by = parts["by"] or parts["wrt"] or parts["of"] or parts["over"] or parts["all"].replace(" ", "")
+        at = parts["at"]
         noun = "hessian" if parts["twice"] or parts["other"] or parts["second"] else parts["noun"] or command
         noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
         by = "" if parts["other"] else by
         point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else ["--wrt", by] if by else []
-        function, *right = map(str.strip, _EQUALS.split(_unwrapped(parts["function"]), maxsplit=1))
-        is_claim = bool(right) and all(right) and not function.isidentifier()
+        function, *right = map(unwrapped, _EQUALS.split(unwrapped(parts["function"]), maxsplit=1))
+        is_claim = bool(right) and all(right) and not function.isidentifier() and noun != "hessian"
         yield (
             ["check", function, "--claim", right[0], *point]
             if is_claim
-            else [noun, right[0] if right and right[0] else function, *point]
+            else [noun, right[0] if right and right[0] and noun != "hessian" else function, *point]
         )
         return
     if text.rstrip()[-1:] in (")", "]"):
         yield from _of_operators(text)
     if command in (DERIVATIVE, "grad"):
         yield from _equation(text)
-    if (found := _AT.fullmatch(text)) is not None:
-        at = f"{found['at']}{found['rest']}".replace(" ", "")
+    if (found := _at_point(text)) is not None:
+        at = f"{found['at']}{found['rest']}".replace(" ", "").replace(";", ",")
         yield [*named, found["function"], "--at", at]
+
+
+def _parts(found: re.Match[str]) -> dict[str, str]:
+    """Return the parts of a derivative by their names, empty where the pattern has none."""
+    parts = dict.fromkeys(
+        ("noun", "by", "over", "all", "twice", "other", "at", "of", "wrt", "second"), ""
+    ) | found.groupdict("")
+    if found.re is _SECOND:
+        parts |= {"twice": "2", "function": (parts["inside"] or parts["function"]) + parts["claim"]}
+    return parts
 
 
 def _of_tools(text: str, command: str, named: list[str]) -> Iterator[list[str]]:
@@ -260,7 +297,7 @@ def _called(text: str, named: list[str]) -> list[str] | None:
     """
     if (found := _LIMIT.fullmatch(text)) is not None:
         by, to = found["by"] or found["of"] or found["goes"], found["to"] or found["at"] or found["there"]
-        function = _unwrapped(found["function"] or found["first"] or found["whole"]).strip()
+        function = unwrapped(found["function"] or found["first"] or found["whole"]).strip()
         if _INFINITE.fullmatch(to):  # where 1/t^2 goes from both sides of 0
             t = next(name for name in ("t", "s", "u", "t_0") if re.search(rf"(?<![^\W\d_]){name}", function) is None)
             function, by, to = f"{by} = {'-' * to.startswith('-')}1/{t}^2; {function}", t, "0"
@@ -269,6 +306,8 @@ def _called(text: str, named: list[str]) -> list[str] | None:
         is_twice = len(found["primes"].replace("\N{DOUBLE PRIME}", "''")) == 2
         noun = "hessian" if is_twice else "grad"
         return [noun, found["function"].strip(), *_at([f"{found['by']}={found['at'].strip()}"])]
+    if (claimed := _claimed(text)) is not None:
+        return claimed
     if (found := _HANDLE.fullmatch(text)) is not None:
         names, values = found["names"], found["values"]
         function = found["function"]
@@ -276,7 +315,7 @@ def _called(text: str, named: list[str]) -> list[str] | None:
         names, noun, rest = found["names"], found["noun"], _parted_at(found["rest"], "),")
         named = ["jacobian" if noun.startswith("jac") else "hessian" if noun == "hessian" else "grad"]
         function, values = rest[0], ",".join(rest[1:]).strip()
-        values = _unwrapped(values) if values.count("(") == values.count(")") else values.removeprefix("(")
+        values = unwrapped(values) if values.count("(") == values.count(")") else values.removeprefix("(")
     else:
         return None
     given = [one.strip() for one in _parted_at(values.strip(), ",") if one.strip()]
@@ -284,6 +323,31 @@ def _called(text: str, named: list[str]) -> list[str] | None:
     if given and len(given) != len(variables):
         return None
     return [*named, function.strip(), *_at([f"{name}={value}" for name, value in zip(variables, given, strict=False)])]
+
+
+def _claimed(text: str) -> list[str] | None:
+    """Return the words that ask for a derivative that is written by a prime, or check what is claimed of it.
+
+    >>> _claimed("tanh'(x) = 1 - tanh(x)^2"), _claimed("(x^2)' = 2x")
+    (['check', 'tanh(x)', '--claim', '1 - tanh(x)^2'], ['check', 'x^2', '--claim', '2x'])
+    >>> _claimed("f(x) = x^3; f'(x) = 3x^2"), _claimed("sin'(0)")
+    (['check', 'x^3', '--claim', '3x^2', '--wrt', 'x'], ['grad', 'sin(x)', '--at', 'x=0'])
+    """
+    from gradcli.language.ops import find
+
+    if (found := _PRIMED_CALL.fullmatch(text)) is not None and find(found["f"]) is not None:
+        is_first, is_point = len(found["primes"].replace("\N{DOUBLE PRIME}", "''")) == 1, not found["at"].isidentifier()
+        function = f"{found['f']}({'x' if is_point else found['at']})"
+        if found["claim"] is None:
+            return ["grad" if is_first else "hessian", function, *_at([f"x={found['at']}"] if is_point else [])]
+        return ["check", function, "--claim", found["claim"]] if is_first and not is_point else None
+    if (found := _PRIMED_CLAIM.fullmatch(text)) is None:
+        return None
+    if (whole := found["whole"]) is not None:
+        return ["check", whole, "--claim", found["of_whole"]] if is_balanced(whole) else None
+    by = [one for one in (found["by"], found["of"], found["over"]) if one is not None]
+    words = ["check", found["function"], "--claim", found["claim"]]
+    return [*words, *(["--wrt", by[0]] if by else [])] if len({*by}) <= 1 else None
 
 
 def _parted_at(text: str, signs: str) -> list[str]:
@@ -306,9 +370,15 @@ def _field(text: str) -> re.Match[str] | None:
     return found if found is not None and not is_quotient and is_balanced(found["function"]) else None
 
 
-def is_of_terms(text: str) -> bool:
-    """Tell whether a text asks for what is computed from derivatives that the answer gives: `laplacian(x^2)`."""
-    return _field(text) is not None or bool(_equation(text))
+def is_near(text: str) -> bool:
+    """Tell whether a text asks for what is computed from derivatives that the answer gives, or claims a second one.
+
+    >>> is_near("laplacian(x^2)"), is_near("d^2/dx^2 x^4 = 12x^2"), is_near("d^2/dx^2 x^4 at x = 1")
+    (True, True, False)
+    """
+    left, *right = _EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
+    is_claim = bool(right) and any(words[0] == "hessian" for words in asked(left))
+    return is_claim or _field(text) is not None or bool(_equation(text))
 
 
 def _equation(text: str) -> list[list[str]]:
@@ -352,7 +422,7 @@ def _of_operators(text: str) -> Iterator[list[str]]:
     """
     if (found := _METHOD.fullmatch(text)) is not None:
         named = "grad" if found["noun"] in ("diff", "gradient") else found["noun"]
-        yield [named, found["list"] or _unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
+        yield [named, found["list"] or unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
     elif (found := _field(text)) is not None:
         named, function = "hessian" if found["trace"] else "jacobian", found["function"].strip()
         function = f"[{function[1:-1]}]" if function.startswith("{") else function
@@ -376,10 +446,12 @@ def require_none(text: str, command: str = "grad") -> None:
 def _what(text: str) -> str:
     """Say what a question in words is."""
     if (field := _field(text)) is not None:
-        return f"{_FIELDS[bool(field['trace'])]}, which gradcli does not add up"
+        return f"{SUM_OF_HESSIAN if field['trace'] else SUM_OF_JACOBIAN}, which gradcli does not add up"
     if _equation(text):
         return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
-    is_point = bool(_AT.fullmatch(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
+    if is_near(text):
+        return "a claim is of the first derivative, and hessian has the second"
+    is_point = bool(_at_point(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
     return "the point stands in the expression" if is_point else "the expression is a question in words"
 
 
@@ -387,8 +459,8 @@ def _is_one(found: re.Match[str]) -> bool:
     """Tell whether what is differentiated is one expression: its brackets balance, and no comma outside parts it."""
     text = found["function"]
     is_bare = not (found["by"] or found["over"] or found["all"])
-    is_named = text.strip().isidentifier() or (is_bare and found[0].strip()[:1] in "d∂D")
-    return not is_named and is_balanced(text)
+    is_difference = is_bare and re.match(r"\s*(?:[d∂D]|[dD]iff)\s*[(\[]", found[0]) is not None
+    return not (text.strip().isidentifier() or is_difference) and is_balanced(text)
 
 
 def is_balanced(text: str) -> bool:
@@ -402,13 +474,23 @@ def is_balanced(text: str) -> bool:
     return not is_parted and min(depths) == 0 == depths[-1]
 
 
-def _unwrapped(text: str) -> str:
+def _at_point(text: str) -> re.Match[str] | None:
+    """Match an expression with its point after it.
+
+    >>> bool(_at_point("x^2; x=3")), bool(_at_point("f(x, y=2)")), bool(_at_point("y = x; x=3"))
+    (True, False, False)
+    """
+    found = _AT_VALUES.fullmatch(text) if "=" in text else None
+    return found if found is not None and is_balanced(found["function"]) else _AT.fullmatch(text)
+
+
+def unwrapped(text: str) -> str:
     """Take the parentheses away that stand around all of a text.
 
-    >>> _unwrapped("(x^2)"), _unwrapped("(x)*(y)")
+    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
     ('x^2', '(x)*(y)')
     """
-    inner = text.strip()[1:-1]
+    inner = (text := text.strip())[1:-1]
     depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in inner)
-    is_around = text.strip()[:1] == "(" and text.strip()[-1:] == ")"
+    is_around = text[:1] == "(" and text[-1:] == ")"
     return inner if is_around and min(depths, default=-1) >= 0 else text

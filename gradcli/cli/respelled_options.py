@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
+from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import TypedLine, Words, kinds_of
 from gradcli.registry import all_commands, formats, suffixes
 
@@ -19,12 +20,13 @@ def _by_name(options: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
 
 _SAME_OPTIONS = _by_name(
     {
-        "--v|--u": "gradients vector grad-output grad-outputs cotangent weights grad adjoint seed-vector",
-        "--u|--v": "tangent tangents direction dx",
-        "--digits": "precision significant decimals",
-        "--at": "point points value values x0 input inputs args where",
-        "--in": "xlim range domain interval",
-        "--wrt": "var variable variables by",
+        "--v|--u": "vector grad-output grad-outputs cotangent weights adjoint seed-vector",
+        "--claim|--v|--u": "grad gradients",
+        "--u|--v": "tangent tangents dir direction along d dx perturbation",
+        "--digits": "precision prec significant decimals decimal places round",
+        "--at|--format plain": "point points value values x0 input inputs args where",
+        "--in": "xlim x-lim xrange x-range range domain interval",
+        "--wrt": "var vars variable variables by",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
         "--color never": "no-color no-colour",
@@ -32,7 +34,10 @@ _SAME_OPTIONS = _by_name(
         "--on-error skip": "skip-errors ignore-errors skip-bad-rows skip-invalid",
         "--full": "verbose long",
         "--quiet": "silent",
-        "--points": "csv file",
+        "--points": "csv points-file data-file",
+        "--points|-o": "file",
+        "-o": "save save-to save-as savefig out outfile out-file output-file to-file write-to export",
+        "--format plain": "bare number-only numbers-only only-value",
         "--claim|EXPR": "formula",
         "--rtol": "tol tolerance",
         "--to": "lang language target",
@@ -45,22 +50,23 @@ _SAME_OPTIONS = _by_name(
 
 _NEAR_OPTIONS = _by_name(
     {
-        "--v|--u": "gradient",
+        "--claim|--v|--u": "gradient",
         "--wrt|!": "requires-grad argnums",
         "--points": "data table",
         "--claim": "derivative answer expected",
+        "--format plain": "raw",
         "EXPR": "search",
-        "!": "raw list delimiter sep separator",
+        "!": "delimiter sep separator print symbolic numeric analytic method mode backend h step",
     }
 )
 """Names that other tools have for something near only, or, as `gradient`, for one of several things."""
 
-_OPTIONS = {**_SAME_OPTIONS, **_NEAR_OPTIONS}
+OPTIONS = {**_SAME_OPTIONS, **_NEAR_OPTIONS}
 
 _DASHES = "-\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 
 
-class _Unknown(NamedTuple):
+class UnknownOption(NamedTuple):
     """An option that a command has not.
 
     Attributes:
@@ -82,30 +88,31 @@ class _Unknown(NamedTuple):
     is_attached: bool
 
 
-def _unknown(line: TypedLine) -> Iterator[_Unknown]:
+def unknown_options(line: TypedLine) -> Iterator[UnknownOption]:
+    """Generate the options of a line that its command has not."""
     for place in line.unknown:
         typed, equals, attached = line.words[place].partition("=")
         after = line.words[place + 1 : place + 2]
         has_value = bool(equals) or (bool(after) and place + 1 in line.others)
         value, count = (attached, 1) if equals else (after[0] if has_value else "", 1 + has_value)
-        yield _Unknown(place, typed, typed[2:].replace("_", "-"), value, has_value, count, bool(equals))
+        yield UnknownOption(place, typed, typed[2:].replace("_", "-"), value, has_value, count, bool(equals))
 
 
 def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]:
     """Write the option that other tools have by another name; of those that mean the same, or of the others."""
-    for place, typed, name, value, has_value, count, _ in _unknown(line):
+    for place, typed, name, value, has_value, count, _ in unknown_options(line):
         if (name in _NEAR_OPTIONS) == is_sure:
             continue
         variable = next((one for one in (name, typed[2:]) if one in line.variables), "")
         if variable and has_value:
             yield line.put(place, count, "--at", f"{variable}={value}")
-        elif re.fullmatch(r"[A-Za-z]\d?", name) and has_value and name not in _OPTIONS:
+        elif re.fullmatch(r"[A-Za-z]\d?", name) and has_value and name not in OPTIONS:
             yield line.put(place, count, "--at", f"{name}={value}")
         form = suffixes().get(f".{name}", name)
-        if form in formats() and not (name in _OPTIONS and has_value and "--points" in line.kinds):
+        if form in formats() and not (name in OPTIONS and has_value and "--points" in line.kinds):
             yield line.put(place, 1, "--format", form)
         is_table = "--points" in line.kinds and os.path.isfile(value)
-        for instead in _OPTIONS.get(name, ()):
+        for instead in OPTIONS.get(name, ()):
             yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
         if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
             yield line.put(place, count, "--rows", f"1..{value}")
@@ -113,18 +120,62 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
             yield line.put(place, 1, "--v", name)
 
 
+def option_meant(line: TypedLine) -> str | None:
+    """Say which option one of another tool is here, where the line needs more than that; None where none is."""
+    for _, typed, name, *_ in unknown_options(line):
+        for instead in OPTIONS.get(name, ()):
+            if line.kinds.get(instead) is OptionKind.CHOICE:
+                choices = choices_of(line.command, instead)
+                return f"write {', or '.join(f'{instead} {one}' for one in choices)}"
+            if instead in line.kinds and name in _SAME_OPTIONS:
+                return f"{typed} is {instead} here"
+    return None
+
+
+_ALONE: Mapping[str, tuple[Words, ...]] = {
+    name: tuple(tuple(words.split()) for words in instead.split("|"))
+    for instead, names in {
+        "functions": "list list-functions functions funcs ops operations",
+        "--help": "commands list-commands usage",
+        "completion bash|completion zsh": "install-completion show-completion completion completions",
+        "guide": "docs manual tutorial guide",
+        "config": "config settings",
+    }.items()
+    for name in names.split()
+}
+"""Options in the place of a command, with the commands."""
+
+
+def commands_as_options(line: TypedLine) -> Iterator[Words]:
+    """Write the command that an option means which stands alone, `--list`, or with its word, `--completion bash`."""
+    for _, _, name, value, _, count, _ in unknown_options(line):
+        if line.start == 0 and count == len(line.words):
+            instead = _ALONE.get(name, ())
+            yield from ((one[0], value) for one in instead[:1] if value)
+            yield from instead
+
+
+def choices_of(command: str, option: str) -> tuple[str, ...]:
+    """Return the words that an option of a command takes."""
+    return next((one.choices for one in shell_options(all_commands()[command]) if option in one.flags), ())
+
+
 def misspelt_options(line: TypedLine) -> Iterator[Words]:
     """Write the option that a misspelt one means, and ask the command that has it."""
-    for place, typed, name, value, _, count, is_attached in _unknown(line):
+    for place, typed, name, value, _, count, is_attached in unknown_options(line):
         if name == "order" and value in ("2", "two"):
             rest = line.put(place, count)
             yield ("hessian", *rest[line.start :])
+        if name in all_commands() and all_commands()[name].is_on_function:
+            yield (name, *line.put(place, 1)[line.start :])
+        if name == "second":
+            yield ("hessian", *line.put(place, 1)[line.start :])
         if name in ("nth", "n") and value == "2":
             yield ("hessian", *line.put(place, count)[line.start :])
         if line.command not in all_commands():
             continue
         known = [flag for flag in line.kinds if flag.startswith("--")]
-        close = get_close_matches(typed, known, 1, 0.8) if name not in _OPTIONS else []
+        close = get_close_matches(typed, known, 1, 0.8) if name not in OPTIONS else []
         close += [flag for flag in known if len(name) > 2 and flag.startswith(typed)][:1]
         for flag in dict.fromkeys(close):
             yield line.put(place, 1, f"{flag}={value}" if is_attached else flag)
@@ -148,8 +199,40 @@ def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) 
         yield line.put(place, 1, *instead.split())
     elif line.kinds.get(instead) is OptionKind.SWITCH:
         yield line.put(place, count, instead)
+    elif instead == "-o" and os.path.exists(value):
+        return  # a file that is there may be meant to be read
     elif instead in line.kinds and value:
         yield line.put(place, count, instead, value)
+
+
+_ENDS = tuple(
+    tuple(pair.split())
+    for pair in (
+        "from to,lo hi,low high,lower upper,left right,begin end,start stop,start end,min max,xmin xmax,x-min x-max"
+    ).split(",")
+)
+"""Options for the ends of a range, as other tools have them."""
+
+
+def ranges_by_ends(line: TypedLine) -> Iterator[Words]:
+    """Write a range of two numbers, `--xlim -5 5`, of two options, `--from -5 --to 5`, or of its variable's option."""
+    unknown = {one.name: one for one in unknown_options(line) if one.has_value} if "--in" in line.kinds else {}
+    for one in unknown.values():
+        after = line.words[one.place + 2 : one.place + 3]
+        is_first = _is_number(one.value) and bool(after) and _is_number(after[0]) and not one.is_attached
+        if "--in" in OPTIONS.get(one.name, ()) and is_first:
+            yield line.put(one.place, 3, "--in", f"{one.value}..{after[0]}")
+        if one.name in line.variables and ".." in one.value:
+            yield line.put(one.place, one.words, "--in", f"{one.name}={one.value}")
+    for first, last in _ENDS:
+        if first in unknown and last in unknown:
+            ends = unknown[first], unknown[last]
+            places = [place for one in ends for place in range(one.place, one.place + one.words)]
+            yield (*line.without(*places), "--in", "..".join(one.value for one in ends))
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?(?:\d*\*?pi|π)(?:/\d+)?", word) is not None
 
 
 def dashes(line: TypedLine) -> Iterator[Words]:
@@ -159,7 +242,7 @@ def dashes(line: TypedLine) -> Iterator[Words]:
         name, equals, value = word.lstrip(_DASHES).partition("=")
         if word[:1] not in _DASHES or not name:
             continue
-        if f"--{name}" in line.kinds or f"--{name}" in (f"--{one}" for one in _OPTIONS):
+        if f"--{name}" in line.kinds or f"--{name}" in (f"--{one}" for one in OPTIONS):
             yield line.put(place, 1, f"--{name}{equals}{value}")
         after = line.words[place + 1 : place + 2]
         if name in line.variables and after and place != line.others[0]:

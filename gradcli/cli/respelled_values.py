@@ -10,12 +10,13 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
-from gradcli.cli.signatures import shell_options
+from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.language.spelled_texts import respelled
+from gradcli.language.spelled_texts import parted, respelled
 from gradcli.language.spellings import VALUES
-from gradcli.registry import all_commands, formats
+from gradcli.language.units import in_si
+from gradcli.registry import formats
 from gradcli.trial import SpelledGroup
 
 OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
@@ -29,7 +30,7 @@ _PARTS = re.compile(
 """The `x: 1` of `{x: 1, y: 2}` and the `x=1` of `x=1 y=2`."""
 
 
-class _TypedValue(NamedTuple):
+class TypedValue(NamedTuple):
     """A value of an option, as typed.
 
     Attributes:
@@ -49,7 +50,8 @@ class _TypedValue(NamedTuple):
     put: Callable[..., Words]
 
 
-def _typed_values(line: TypedLine) -> Iterator[_TypedValue]:
+def typed_values(line: TypedLine) -> Iterator[TypedValue]:
+    """Generate the values of the options of a line."""
     for place, option in line.values.items():
         attached = line.flags.get(place, "")
         typed = line.words[place].removeprefix(f"{attached}=") if attached else line.words[place]
@@ -58,14 +60,16 @@ def _typed_values(line: TypedLine) -> Iterator[_TypedValue]:
         def put(*values: str, option: str = option, first: int = place - back, count: int = 1 + back) -> Words:
             return line.put(first, count, *(word for value in values for word in (option, value)))
 
-        yield _TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
+        yield TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
 
 
 def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
-    for option, typed, _, _, _, put in _typed_values(line):
-        parts = _parts_of(typed)
-        if option != "--at" or len(parts) < 2 or not all(map(NUMBER.fullmatch, parts)):
+    for option, typed, _, _, _, put in typed_values(line):
+        parts = parts_of(typed)
+        if option == "--u" and not {*line.variables} <= _given_one_number(line):
+            continue
+        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(_is_number, parts)):
             continue
         names = line.variables
         letters = tuple(name for name in names if len(name) == 1)
@@ -75,8 +79,47 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
             yield put(*map("=".join, zip(names, parts, strict=True)))
 
 
-def _parts_of(typed: str) -> list[str]:
-    return [part.strip() for part in re.split(r"[,;\s]+", typed.strip("[](){} "))]
+def name_parts(name: str) -> list[str]:
+    """List the letters of a name, with the digits after them, of which it may be the product; none of another name.
+
+    >>> name_parts("xy"), name_parts("x_1x_2"), name_parts("a__")
+    (['x', 'y'], ['x_1', 'x_2'], [])
+    """
+    found = re.findall(r"[^\W\d_](?:_?\d+|[₀₁₂₃₄₅₆₇₈₉]+)?", name)
+    return found if "".join(found) == name else []
+
+
+def values_of_parts(line: TypedLine) -> Iterator[Words]:
+    """Give the numbers of a value to the letters of joined names, `--at 1,2` of `xy` and `--at 1,2,3` of `a/bc`."""
+    for option, typed, _, _, _, put in typed_values(line):
+        numbers = parts_of(typed)
+        if option == "--at" and len(numbers) > 1 and all(map(NUMBER.fullmatch, numbers)):
+            letters = [part for name in line.variables for part in name_parts(name)]
+            if len({*letters}) == len(letters) == len(numbers) > len(line.variables):
+                yield put(*map("=".join, zip(letters, numbers, strict=True)))
+
+
+def parts_of(typed: str) -> list[str]:
+    """Part values at commas, semicolons and blanks outside of brackets.
+
+    >>> parts_of("(1, sqrt(2))"), parts_of("1 2"), parts_of("[1; 2]")
+    (['1', 'sqrt(2)'], ['1', '2'], ['1', '2'])
+    """
+    typed = typed.strip()
+    inside = typed[1:-1] if typed[:1] + typed[-1:] in ("[]", "()", "{}") else typed
+    return parted(re.sub(r"[,;\s]+", ",", inside.strip()))
+
+
+def _is_number(part: str) -> bool:
+    """Tell whether a part of a value is a number, or made of numbers alone: `sqrt(2)/2`."""
+    signs = re.sub(r"(?<![a-zA-Z])(?:sqrt|exp|log|ln|sin|cos|tan|pi|inf|nan)(?![a-zA-Z])|[π√°\d]", "1", part)
+    return NUMBER.fullmatch(part) is not None or re.fullmatch(r"[-+1.eE()*/^\s]*1[-+1.eE()*/^\s]*", signs) is not None
+
+
+def _given_one_number(line: TypedLine) -> set[str]:
+    """Name the variables that have a number each: as many values of u are one for each of them."""
+    given = (typed.partition("=") for option, typed, *_ in typed_values(line) if option == "--at")
+    return {name.strip() for name, _, value in given if NUMBER.fullmatch(value) and len(parts_of(value)) == 1}
 
 
 def is_alphabetical(line: TypedLine) -> bool:
@@ -86,7 +129,7 @@ def is_alphabetical(line: TypedLine) -> bool:
 
 def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give each variable a value of its own, and write the names of files with @."""
-    for option, typed, kind, place, count, put in _typed_values(line):
+    for option, typed, kind, place, count, put in typed_values(line):
         if kind in (*OF_VALUES, OptionKind.VECTOR) and os.path.isfile(typed.partition("=")[2] or typed):
             name, equals, path = typed.rpartition("=")
             yield put(f"{name}{equals}@{path}")
@@ -94,14 +137,17 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield from _of_each_variable(typed, put)
             if "has no such variable" in error.text.message and (other := _in_greek(typed, line.text)):
                 yield put(other)
-        if option == "--at" and "holds an object" in error.text.message and typed.startswith("@"):
+        if kind is OptionKind.VARIABLES and {*(names := re.findall(r"\w+", typed))} - {"and"} <= {*line.variables}:
+            yield put(",".join(name for name in names if name != "and"))
+        is_of_columns = "a value alone names no variable" in error.text.message and typed.endswith((".csv", ".tsv"))
+        if option == "--at" and typed.startswith("@") and ("holds an object" in error.text.message or is_of_columns):
             yield put(*(f"{name}={typed}:{name}" for name in line.variables))
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
         if kind in OF_VALUES and stated is not None and stated[1] in line.variables:
             yield put(f"{stated[1]}={stated[2]}")
         if kind is OptionKind.RANGES:
             yield put(_as_range(typed))
-        if kind is OptionKind.CHOICE and typed not in _choices(line.command, option):
+        if kind is OptionKind.CHOICE and typed not in choices_of(line.command, option):
             yield put(_SAME_WORDS.get(typed.lower(), typed.lower()))
         if option in ("-o", "--output") and typed in formats():
             yield line.put(place, count, "--format", typed)
@@ -148,7 +194,7 @@ def symbolic_directions(line: TypedLine) -> Iterator[Words]:
     """Leave out a vector that is a letter only, `--u x=u`, where no values are given: the formula has it."""
     if {"--at", "--points"} & {*line.flags.values(), *line.values.values()}:
         return
-    for option, typed, kind, place, count, _ in _typed_values(line):
+    for option, typed, kind, place, count, _ in typed_values(line):
         is_name = re.fullmatch(rf"(?:{NAME.pattern}\s*=\s*)?[a-zA-Z]", typed.strip()) is not None
         if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option != "--at" and is_name:
             yield line.put(place, count)
@@ -166,7 +212,7 @@ _STATEMENTS = {
 
 def statements_in_words(line: TypedLine) -> Iterator[Words]:
     """Write what `--prove decreasing` says of the derivative, and `--prove positive` of the value."""
-    for option, typed, _, _, _, put in _typed_values(line):
+    for option, typed, _, _, _, put in typed_values(line):
         if option != "--prove":
             continue
         y = "f" if "y" in line.variables else "y"
@@ -181,14 +227,15 @@ def statements_in_words(line: TypedLine) -> Iterator[Words]:
 
 def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give a value to another variable, and take a near word for one that an option does not take."""
+    yield from values_of_parts(line)
     yield from finite_ranges(line)
-    for option, typed, kind, _, _, put in _typed_values(line):
+    for option, typed, kind, _, _, put in typed_values(line):
         is_unknown = "has no such variable" in error.text.message and not _in_greek(typed, line.text)
         if option == "--at" and is_unknown and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
         if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
-        if kind is OptionKind.CHOICE and typed not in (choices := _choices(line.command, option)):
+        if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
         if option == "--v" and kind is OptionKind.VECTOR and (name := LABELLED.match(typed)) is not None:
             is_alone = [*line.values.values()].count("--v") == 1  # y has one v, whichever variable is asked for
@@ -202,7 +249,7 @@ _INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", 
 
 def finite_ranges(line: TypedLine, *, is_picture: bool = False) -> Iterator[Words]:
     """Give each range to infinity numbers for ends: nearly all of it, of which a picture shows nothing, or a part."""
-    for one in _typed_values(line):
+    for one in typed_values(line):
         if one.kind is OptionKind.RANGES and _INFINITE.search(one.typed) is not None:
             yield from map(one.put, _finite_ranges(one.typed, is_picture=is_picture))
 
@@ -226,6 +273,42 @@ def _other_vectors(typed: str) -> Iterator[str]:
         yield _VECTORS[typed]
     elif re.fullmatch(r"(?:torch\.|np\.)?ones(?:_like)?\([^()]*\)", typed):
         yield "ones"
+
+
+def values_of_others(line: TypedLine) -> Iterator[SpelledGroup[Words]]:
+    """Write the number of a variable in the value of another one, `v=0.6*3e8` for `v=0.6c` next to `c=3e8`.
+
+    What may be a unit as well, `h=10m` next to `m=2`, is a guess, with the other one beside it.
+    """
+    given = [one.typed.partition("=") for one in typed_values(line) if one.kind is OptionKind.INPUTS]
+    known = {name.strip(): value.strip() for name, _, value in given if _REAL.fullmatch(value)}
+    words, is_unit = list(line.words), False
+    for place, option in line.values.items():
+        name, equals, value = words[place].rpartition("=")
+        others = {*NAME.findall(re.sub(r"[\d.]+[eE][-+]?\d+", "", value)), *_NAME_AFTER.findall(value)} & {*known}
+        if line.kinds[option] is OptionKind.INPUTS and equals and others - {name.strip()}:
+            sign = re.compile(rf"(?<![a-zA-Z_])(\d[\d.]*)?\s*({'|'.join(map(re.escape, others))})(?!\w)")
+            spelled = sign.sub(lambda one: f"{one[1]}*{known[one[2]]}" if one[1] else known[one[2]], value)
+            words[place] = f"{name}{equals}{spelled}"
+            is_unit = is_unit or in_si(value) is not None
+    if tuple(words) != line.words:
+        yield SpelledGroup([tuple(words), *(values_with_units(line) if is_unit else ())], is_sure=not is_unit)
+
+
+_REAL = re.compile(r"\s*\d[\d.]*(?:[eE][-+]?\d+)?\s*")
+_NAME_AFTER = re.compile(r"(?<=[\d.])[^\W\d]\w*")
+"""The c of `0.6c`, a name directly after a number."""
+
+
+def values_with_units(line: TypedLine) -> Iterator[Words]:
+    """Write all values that have a unit as numbers of the SI at once."""
+    words = list(line.words)
+    for place, option in line.values.items():
+        if line.kinds[option] in OF_VALUES:
+            name, equals, value = words[place].rpartition("=")
+            words[place] = f"{name}{equals}{in_si(value) or value}"
+    if tuple(words) != line.words:
+        yield tuple(words)
 
 
 def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
@@ -252,25 +335,31 @@ _SAME_WORDS = {
 """Words that say the same as one that an option takes."""
 
 _WORDS = _SAME_WORDS | {
-    "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch", "yaml": "json", "xml": "html",
-    "txt": "plain", "plain": "csv", "text": "plain",
+    "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch numpy", "py": "torch numpy",
+    "yaml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
 }  # fmt: skip
 """Words for those that an option takes, or for what is nearest."""
 
 
-def _choices(command: str, option: str) -> tuple[str, ...]:
-    return next((one.choices for one in shell_options(all_commands()[command]) if option in one.flags), ())
-
-
 def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
     plain = word.lower().removeprefix("torch.").removeprefix("np.")
-    yield _WORDS.get(plain, plain)
+    yield from _WORDS.get(plain, plain).split()
     digits = re.sub(r"\D", "", plain)  # float16 is not a misspelt float64
     yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
 
 
+def choice_meant(line: TypedLine) -> str | None:
+    """Name the words that may be meant by one that an option does not take, `--to python`; None without any."""
+    for option, typed, kind, *_ in typed_values(line):
+        if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
+            meant = [one for one in _other_choices(typed, choices) if one in choices]
+            return f"write {', or '.join(f'{option} {one}' for one in meant)}" if meant else None
+    return None
+
+
 def _of_each_variable(typed: str, put: Callable[..., Words]) -> Iterator[Words]:
     """Give each variable its value, of `{x: 1, y: 2}` and `x=1 y=2` by name."""
+    typed = re.sub(r"['\"]|^\s*dict\(|\)\s*$", "", typed) if typed.lstrip().startswith(("{", "dict(")) else typed
     named = _PARTS.findall(typed.strip("{}<>"))
     if named and "".join(_PARTS.sub("", typed.strip("{}<>")).split()).strip(",;") == "":
         yield put(*(f"{name}={value.strip(',')}" for name, value in named))

@@ -15,8 +15,15 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_of_terms
-from gradcli.cli.respelled_options import dashes, misspelt_options, options_by_other_names
+from gradcli.cli.questions_in_words import asked, is_near
+from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
+from gradcli.cli.respelled_options import (
+    commands_as_options,
+    dashes,
+    misspelt_options,
+    options_by_other_names,
+    ranges_by_ends,
+)
 from gradcli.cli.respelled_values import (
     LABELLED,
     NAME,
@@ -24,16 +31,20 @@ from gradcli.cli.respelled_values import (
     OF_TEXTS,
     OF_VALUES,
     is_alphabetical,
+    name_parts,
     named_values,
     other_values,
     spelled_values,
     statements_in_words,
     symbolic_directions,
     values_in_order,
+    values_of_others,
+    values_of_parts,
+    values_with_units,
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, UncalledFunctionError
 from gradcli.language.spelled_texts import respelled
 from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
@@ -41,6 +52,9 @@ from gradcli.trial import SpelledGroup
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
 WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
+
+_COMPARED = re.compile(r"[<>=!≤≥]=|[<>≤≥]|^\s*=")
+"""Comparison, which makes no value."""
 
 _OPERATORS = frozenset("+-*/^@=<>&|,;([{)]}×·")
 
@@ -114,6 +128,8 @@ def _parted_by_the_shell(line: TypedLine) -> Iterator[Words]:
             spread.append((place, run))
     for sign in (",", " "):
         words = list(line.words)
+        if any(_COMPARED.search(line.words[n]) for _, run in spread for n in run):
+            return
         for place, run in reversed(spread):
             parts = [word.strip(",") if sign == "," else word for word in words[place : place + 1 + len(run)]]
             words[place : place + 1 + len(run)] = [sign.join(filter(None, parts))]
@@ -134,7 +150,8 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
     is_statements = all("=" in word for word in whole)
     if is_statements or all(map(_is_parted, whole, whole[1:])):
         yield line.put(line.others[0], len(whole), ("; " if is_statements else " ").join(whole))
-    if all("(" in word for word in whole):
+    is_list = line.command == "jacobian" and all(map(NAME.search, whole))
+    if is_list or all("(" in word for word in whole):
         yield line.put(line.others[0], len(whole), f"[{', '.join(word.strip(',') for word in whole)}]")
 
 
@@ -217,6 +234,7 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
     said = error.text.message
     if "needs a y of one element" in said:
+        yield from values_of_parts(line)
         if line.command in ("grad", DERIVATIVE):
             yield line.named("jacobian")
         yield line.put(line.others[0], 1, f"sum({line.text})")
@@ -230,6 +248,28 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if own in line.words and own not in line.kinds and other in line.kinds:
             yield line.put(line.words.index(own), 1, other)
             yield line.named(command)
+
+
+def _joined(line: TypedLine) -> Iterator[Words]:
+    """Part a name into those that have a value, `x_1x_2` into x_1*x_2; all of it may divide, `a/bc`."""
+    values = [word for n, word in enumerate(line.words) if line.values.get(n) == "--at" and "=" in word]
+    given = {word.partition("=")[0] for word in values}
+    for name in line.variables if given else ():
+        parts = name_parts(name)
+        if len(parts) > 1 and {*parts} <= given and name not in given:
+            spelled, product = re.compile(rf"(?<![\w.]){name}(?!\w)"), "*".join(parts)
+            if re.search(rf"/\s*{name}(?!\w)", line.text):
+                yield line.put(line.others[0], 1, spelled.sub(f"({product})", line.text))
+            yield line.put(line.others[0], 1, spelled.sub(product, line.text))
+
+
+def _function_alone(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
+    """Write the argument of a function whose name stands alone, `grad gelu`; in a range where it needs one."""
+    if isinstance(error, UncalledFunctionError) and line.others and line.text.isidentifier():
+        called = line.put(line.others[0], 1, f"{line.text}(x)")
+        yield SpelledGroup([called])
+        if "--in" in line.kinds and not {"--at", "--in"} & {*line.flags.values()}:
+            yield SpelledGroup([(*called, "--in", "x=-1..1")])
 
 
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -265,7 +305,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     line = typed_line(words)
     yield SpelledGroup(_files(line))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
-    yield SpelledGroup(_questions_in_words(line), is_sure=not is_of_terms(" ".join(line.words[n] for n in line.others)))
+    yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
     first = line.words[0].lower() if line.words else ""
     is_answer = first not in all_commands() or all_commands()[first].is_on_function or first in PAGES
     yield SpelledGroup(_commands_in_other_letters(line), is_sure=is_answer)  # and runs no script
@@ -274,9 +314,16 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     for command in all_commands().values():
         if command.respelled:
             yield from resolve_name(command.respelled)(line, error)
+    yield SpelledGroup(products_of_given(line, error), is_sure=True)
+    yield SpelledGroup(elements_by_subscripts(line, error))
+    yield SpelledGroup(on_paper(line, error))
     yield SpelledGroup(_other_derivatives(line, error))
+    yield from _function_alone(line, error)
+    yield SpelledGroup(_joined(line))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
+    yield SpelledGroup(commands_as_options(line))
+    yield SpelledGroup(ranges_by_ends(line), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))
     yield SpelledGroup(misspelt_options(line))
@@ -293,6 +340,8 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)
     yield SpelledGroup(other_values(line, error))
+    yield from values_of_others(line)
+    yield SpelledGroup(values_with_units(line))
     yield from spelled_values(line, error)
     are_options = any(re.match(r"-[A-Za-z]", line.words[n]) for n in line.others[1:])
     yield SpelledGroup(_several_expressions(line), is_sure=not are_options)

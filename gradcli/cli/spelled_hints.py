@@ -64,7 +64,7 @@ def _replaced(line: TypedLine, error: GradcliError, hint: str) -> Iterator[Words
     from gradcli.language.ops import find
 
     start, stop = place.span
-    known = {*_NAME.findall(line.text)}
+    known = {*_NAME.findall(line.text), *line.text}  # names, and letters of joined ones
     before = re.findall(r"([^\W\d]\w*)\W*$", line.text[:start])
     for one in re.split(r",? or ", found["all"].replace("(...)", "()")):
         written = _WHY.sub("", one).strip().rstrip(",")

@@ -16,8 +16,10 @@ import typer
 from gradcli import trial
 from gradcli.cli.commands import names_code
 from gradcli.cli.questions_in_words import is_of_sympy
+from gradcli.cli.respelled_options import option_meant
+from gradcli.cli.respelled_values import choice_meant
 from gradcli.cli.respelling import WITHOUT_V, respelled_lines
-from gradcli.cli.typed_line import Words
+from gradcli.cli.typed_line import PipedWords, Words, typed_line
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, UsageError
 from gradcli.language.spelled_texts import is_form, is_script, page_for
@@ -62,13 +64,16 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     typed = tuple(words)
     if error.exit_code != 2 or WITHOUT_V in error.text.message or not _may_be_respelled(typed, error):
         return None
+    line = typed_line(typed)
     found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
         error.advise(f"write {', or '.join(lines)}")
-        is_read = "-" in typed  # standard input, which cannot be read again
+        is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
-    if is_form(error.text.hint) and not isinstance(error, CodeError):
+    if meant := option_meant(line) or choice_meant(line):
+        error.advise(meant if meant.startswith("write ") else f"{meant}; {error.in_shell.hint}")
+    elif is_form(error.text.hint) and not isinstance(error, CodeError):
         error.advise(page_for(error))
     return None
 
@@ -97,7 +102,8 @@ def command_line(words: Sequence[str]) -> str:
     >>> command_line(["grad", "x^2", "--at", "x=1"]), command_line(["$x"])
     ('gradcli grad "x^2" --at x=1', "gradcli '$x'")
     """
-    return " ".join(("gradcli", *map(_quoted, words)))
+    piped = f"printf '%s\\n' {' '.join(words.sent)} | " if isinstance(words, PipedWords) else ""
+    return piped + " ".join(("gradcli", *map(_quoted, words)))
 
 
 def _quoted(word: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,23 @@ from gradcli.registry import all_commands
 
 Words = tuple[str, ...]
 """The words of a command line after `gradcli`."""
+
+
+class PipedWords(Words):
+    """The words of a command line, and the lines that are piped to it.
+
+    Attributes:
+        sent: The lines.
+    """
+
+    sent: tuple[str, ...]
+
+    @classmethod
+    def with_lines(cls, words: Iterable[str], sent: Iterable[str]) -> PipedWords:
+        """Pipe lines to a command line."""
+        found = cls(words)
+        found.sent = tuple(sent)
+        return found
 
 
 @dataclass(frozen=True)

@@ -58,15 +58,17 @@ def boundary(verdict: Verdict, guard: Guard) -> Boundary:
     return Boundary(verdict, _SAID[verdict].format(guard.shown, guard.changes), guard)
 
 
-def findings_of(boundaries: Iterable[Boundary], value: Array) -> list[Entry]:
+def findings_of(boundaries: Iterable[Boundary], value: Array, of: Entry | None = None) -> list[Entry]:
     """Make a finding about the function of each condition.
 
     Args:
         boundaries: What was found about the conditions.
         value: The output y.
+        of: The derivative that they are about, whose element of y is named then; by default the first one is.
     """
-    y = float(value.ravel()[0]) if value.size else None
-    at = (0,) * value.ndim
+    row = of.row if of is not None and of.of in ("", "jvp") and of.row is not None else ()
+    at = row if len(row) == value.ndim else (0,) * value.ndim
+    y = float(value[at]) if value.size else None
     found = dict.fromkeys((one.verdict, one.note) for one in boundaries)
     return [Entry(Position("value", row=at), y, Assessment(verdict, note=note)) for verdict, note in found]
 

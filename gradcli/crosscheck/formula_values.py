@@ -91,7 +91,7 @@ class FormulaValues:
             found = self.ball(entry)
         except OverWorkError:
             return None
-        return None if found is None or not exists(found) else float(found.mid()) + 0.0
+        return None if found is None or not exists(found) else to_float(found)
 
     def ball(self, entry: Entry, *, drops_zeros: bool = False) -> Ball | None:
         """Enclose the value of the formula at one entry to a float; NaN where it has none, None without a formula.

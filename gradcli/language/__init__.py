@@ -6,6 +6,8 @@ snippet_result   the function of a text, with the values and the backward passes
 spelled_texts  texts that cannot be read, with the spellings of them that can
 spellings  notations from elsewhere, with their spelling here: a table of hints, which are read before they are shown
 spelled_calls  what rows of that table write, where it takes more than a template
+spelled_operators  what they write for cases in a brace, moduli and divergences
+units      values with a unit, as numbers of the SI, for hints
 text       characters to a tree; knows the name of no operation
 lower      a tree to a Program: names, calls, constants, loops
 inputs     values, ranges, directions and gradient vectors

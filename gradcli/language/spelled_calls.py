@@ -5,6 +5,7 @@ Each function takes the match of a row of `gradcli.language.spellings`.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -38,7 +39,10 @@ _WITH_WEIGHTS = (
 
 def functional(found: re.Match[str]) -> str:
     """Write a module of torch without weights that is called at once, `nn.MSELoss()(y, t)`, as a function."""
-    name, options = found["name"], found["options"].strip()
+    name = found["name"]
+    options = re.sub(r"(?:^|,)\s*inplace\s*=\s*(?:True|False)", "", found["options"]).strip(", ")
+    if name == "Identity":
+        return f"({found['given'].strip()})"
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.removesuffix("Loss")).lower()
     known = {one.replace("_", ""): one for one in ops.names()}
     alone, of_loss = words.replace("_", ""), f"{words}_loss".replace("_", "")
@@ -49,6 +53,15 @@ def functional(found: re.Match[str]) -> str:
     if called is None or is_random or is_by_place:
         return found[0]
     return f"F.{called}({', '.join(filter(None, (found['given'].strip(), options)))})"
+
+
+def out_of_place(found: re.Match[str]) -> str:
+    """Leave out that a function writes into its argument, where that is not read again: `F.relu(x, inplace=True)`."""
+    names = {name for name in re.findall(r"(?<![\w.])[^\W\d]\w*", found["given"]) if ops.find(name) is None}
+    is_read_again = any(len(re.findall(rf"(?<![\w.]){name}(?!\w)", found.string)) > 1 for name in names)
+    if found["truth"] == "True" and is_read_again:
+        return found[0]
+    return ", ".join(filter(None, (found["given"], found["options"].strip(", "))))
 
 
 def layer(found: re.Match[str]) -> str:
@@ -101,10 +114,124 @@ def integers(found: re.Match[str]) -> str:
 
 def summed(found: re.Match[str]) -> str:
     """Write a sum, or a product, over an index with its bounds, `Sum(1/k^2, (k, 1, 100))`."""
-    sign = "Σ" if found["name"].lower().endswith("sum") else "Π"
-    return f"{sign}[{found['index']}={found['first']}..{found['last']}] ({found['body'].strip()})"
+    sign, index, first = "Σ" if found["name"].lower().endswith("sum") else "Π", found["index"], found["first"]
+    element = f"[{index}-1]" if first == "1" else f"[{index}]"  # x_k on paper
+    body = re.sub(rf"_(?:\{{{index}\}}|{index}(?![^\W\d]))", element, found["body"]).strip()
+    return f"{sign}[{index}={first}..{found['last']}] ({body})"
 
 
 def right_sides(found: re.Match[str]) -> str:
     """List the right-hand sides of a system of differential equations, `x' = v; v' = -x`."""
     return f"[{', '.join(one.partition('=')[2].strip() for one in re.split(r'[;,]', found[0]) if one.strip())}]"
+
+
+def from_by_to(found: re.Match[str]) -> str:
+    """Write a range as MATLAB and Julia have it, `0:0.5:2`, whose end belongs to it; as typed if that is one number."""
+    first, step, last = (float(one) for one in found.groups())
+    count = (last - first) / step if step else 0.0
+    if count < 1:
+        return found[0]
+    if abs(count - round(count)) < 1e-9 * count:
+        return f"linspace({found[1]}, {found[3]}, {round(count) + 1})"
+    return f"arange({found[1]}, {found[3]}, {found[2]})"
+
+
+def from_to_by(found: re.Match[str]) -> str:
+    """Write a range as Python has it, `0:10:2`, without its end; as typed if that is one number."""
+    first, last, step = (float(one) for one in found.groups())
+    return f"arange({found[1]}, {found[2]}, {found[3]})" if step and (last - first) / step > 1 else found[0]
+
+
+def over_all(found: re.Match[str]) -> str:
+    """Write a sum over all elements by its index without bounds, `sum(x[i]^2, i)`."""
+    return f"sum({found['body'].replace('[' + found['index'] + ']', '')})"
+
+
+def log_of_base(found: re.Match[str]) -> str:
+    """Write a logarithm of a base, `log_10 x`."""
+    base, argument = found["base"], inside(found["argument"])
+    return f"log{base}({argument})" if base in ("2", "10") else f"log({argument}, {base})"
+
+
+def columns(found: re.Match[str]) -> str:
+    """Write a matrix of LaTeX, whose rows a shell may have left one backslash of; one of a column is a list."""
+    rows = [[cell.strip() for cell in row.split("&")] for row in re.split(r"\\\\?(?=\s|$)", found[1]) if row.strip()]
+    return f"[{', '.join(row[0] if len(row) == 1 else '[' + ', '.join(row) + ']' for row in rows)}]"
+
+
+def pieces(found: re.Match[str]) -> str:
+    """Write a choice of a plotter, `{x < 0: -x, x^2}`; what has no condition stands last."""
+    *pieces, last = (piece.partition(":") for piece in found[1].split(","))
+    if last[1]:
+        return found[0]
+    other = last[0].strip()
+    for condition, _, value in reversed(pieces):
+        other = f"where({condition.strip()}, {value.strip()}, {other})"
+    return other
+
+
+def mathematica(found: re.Match[str]) -> str:
+    """Write a call in round brackets, and those in it: `Log[b, x]` and `ArcTan[x, y]` have the base, and x, first."""
+    inner = re.sub(r"\b([A-Z][a-z]+[A-Za-z]*)\[([^\[\]]*)\]", mathematica, found[2])
+    first, comma, second = inner.partition(",")
+    if comma and found[1] in ("Log", "ArcTan"):
+        if first.count("(") != first.count(")"):
+            return found[0]
+        name = "log" if found[1] == "Log" else "atan2"
+        return f"{name}({second.strip()}, {first.strip()})"
+    return f"{found[1].replace('Arc', 'a').lower()}({inner})"
+
+
+def around(body: str, index: str) -> str:
+    """Put parentheses around the body of a sum that has its index after a sign too: `x_i^2 + x_i`.
+
+    >>> around("x[i]^2 + x[i]", "i"), around("x[i]^2 + 1", "i"), around("(x[i] + 1)", "i")
+    ('(x[i]^2 + x[i])', 'x[i]^2 + 1', '(x[i] + 1)')
+    """
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in body)
+    signs = [n for n, depth in enumerate(depths) if depth == 0 and body[n] in "+-" and body[:n].strip()]
+    is_after = any(re.search(rf"(?<![a-zA-Z]){index}(?![a-zA-Z])", body[n:]) for n in signs)
+    return f"({body.strip()})" if is_after else body
+
+
+def bodies(found: re.Match[str]) -> str:
+    """Put parentheses around the body of a sum, `Σ[i=0..1] x[i]^2 + x[i]`, where they are missing."""
+    return f"{found[1]} {around(found['body'], found['index'])}"
+
+
+def squares(found: re.Match[str]) -> str:
+    """Write a sum of all elements without an index, `Σ(x_i - μ)²`, whose power is inside."""
+    return f"sum({re.sub(r'_[a-z](?![a-zA-Z])', '', found[1])}{found[2] or ''})"
+
+
+def whole(found: re.Match[str]) -> str:
+    """Write a sum over all elements, `sum_i x_i^2`, and none over two indices."""
+    if re.search(rf"_\{{{found['index']}[a-z]", found[0]):
+        return found[0]
+    subscript = rf"_(?:{found['index']}(?![a-zA-Z])|\{{{found['index']}\}})"
+    name = "prod" if found.groupdict("").get("sign", "")[:1] in ("p", "∏", "Π") else "sum"
+    body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
+    return f" {name}({re.sub(subscript, '', body).strip()})"
+
+
+def indexed(found: re.Match[str]) -> str:
+    """Write a sum over an index, whose elements x_i count from 1 on paper."""
+    index, first, last, body = found["index"], found["first"], found["last"], found["body"]
+    if not last.isdecimal():
+        return whole(found)
+    body = around(body, index)
+    offset = f"{index}-1" if first == "1" else index
+
+    def position(found: re.Match[str]) -> str:
+        moved = int(found[1]) - (first == "1")
+        return f"[{index}{moved:+d}]" if moved else f"[{index}]"
+
+    neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
+    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
+    return f" Σ[{index}={first}..{last}] {elements}"
+
+
+def expressions(found: re.Match[str]) -> str:
+    """List expressions that semicolons part, `x^2; x*y`, unless one stands in brackets."""
+    parts = [one.strip() for one in found[1].split(";")]
+    return f"[{', '.join(parts)}]" if all(one.count("(") == one.count(")") for one in parts) else found[0]

@@ -6,6 +6,7 @@ Those that can be read are the hint of the error; the one that is meant beyond d
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,7 +14,7 @@ from functools import partial
 from gradcli import trial
 from gradcli.errors import CodeError, GradcliError, LanguageError, Span, UncalledFunctionError, UnknownFunctionError
 from gradcli.language import ops
-from gradcli.language.spelled_calls import CHOICES
+from gradcli.language.spelled_calls import CHOICES, binomial
 from gradcli.language.spellings import ARGUMENT, CALLS, OTHER_NAMES, SAME_CALLS, SAME_NAMES, TEXTS, Spelling
 from gradcli.language.text import hints
 
@@ -42,8 +43,13 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
     word = text[span.start : span.stop]
     argument = re.compile(r"\s+" + ARGUMENT).match(text, span.stop)
     if isinstance(error, UncalledFunctionError) and argument is not None:
-        called_alone = _replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")
-        yield trial.SpelledGroup([called_alone], is_sure=True)
+        alone = [_replaced(text, Span(span.start, argument.end()), f"{word}({argument['argument']})")]
+        if (power := re.compile(_POWER).match(text, argument.end())) is not None:
+            inside = f"{word}({argument['argument']}{power[0]})"
+            alone.insert(0, _replaced(text, Span(span.start, power.end()), inside))
+        yield trial.SpelledGroup(alone, is_sure=len(alone) == 1)
+    if isinstance(error, UncalledFunctionError) and word == text.strip():
+        yield trial.SpelledGroup([f"{word}(x)"])
     names = [*_names_for(word, error)]
     by_name = [_with_name(text, error, *one) for one in names]
     by_name += [one for name, closing in names if not closing for one in _with_powers_inside(text, word, name)]
@@ -51,12 +57,13 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
     if (form := CALLS.get(word)) is not None and text[span.stop : span.stop + 1] == "(":
         stop = _closing(text, span.stop)
         given = text[span.stop + 1 : stop]
-        arguments = _parted(given)
+        arguments = parted(given)
         is_of_numbers = word in CHOICES and all(map(str.isdecimal, arguments))  # which has a row of its own
         if "{all}" in form or (not is_of_numbers and len({*re.findall(r"\{\d\}", form)}) == len(arguments)):
             called = _replaced(text, Span(span.start, stop + 1), form.format(*arguments, all=given))
             is_positive = word in ("gamma", "Gamma", "Γ", "factorial") and re.fullmatch(r"[\d./\s]+", given) is not None
             yield trial.SpelledGroup([called], word in SAME_CALLS or is_positive)
+    yield trial.SpelledGroup(_grouped(text, error))
     if "is never closed" not in error.text.message and word in (")", "]", "}"):
         yield trial.SpelledGroup([_replaced(text, span, "")])
 
@@ -71,6 +78,22 @@ def _with_name(text: str, error: GradcliError, other: str, closing: str) -> str:
     before = r"(?<!\w)" if called else r"(?<![\w.])"
     found = rf"{before}(?P<factor>(?:\d+\.?\d*)?){re.escape(text[slice(*span)])}(?!\w){called}"
     return re.sub(found, lambda one: one["factor"] + other, text)
+
+
+_NO_INDEX = re.compile(r"\^|\*\*|\w\(|\\")
+"""What stands in brackets that group, `4ε[(σ/r)^12 - (σ/r)^6]`, and in no index."""
+
+
+def _grouped(text: str, error: GradcliError) -> Iterator[str]:
+    """Write parentheses for brackets after a name that hold no index, which an error is in."""
+    start = error.place.span.start if error.place is not None else 0
+    depths = itertools.accumulate((sign == "]") - (sign == "[") for sign in reversed(text[:start]))
+    opening = next((start - 1 - n for n, depth in enumerate(depths) if depth < 0), -1)
+    closing = _closing(text, opening) if opening >= 0 else len(text)
+    if "integer constant" in error.text.message and closing < len(text):
+        inside = text[opening + 1 : closing]
+        if _NO_INDEX.search(inside) and "%" not in inside and "//" not in inside:
+            yield f"{text[:opening].rstrip()}*({inside}){text[closing + 1 :]}"
 
 
 _POWER = r"\s*(?:(?:\^|\*\*)\s*(?:-?[\w.]+|\([^()]*\))|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
@@ -110,10 +133,12 @@ def _elements(text: str, error: GradcliError) -> Iterator[str]:
     element = re.compile(rf"{called}((?:\s*[1-9]\d*\s*,?)+)\)")
     is_known = word in (*FUNCTIONS, *CALLS, *OTHER_NAMES, *_ELSEWHERE)
     if not is_known and len(element.findall(text)) == len(re.findall(called, text)):
+        if word == "C":
+            yield re.sub(rf"{called}\s*(\d+)\s*,\s*(\d+)\s*\)", binomial, text)
         yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
 
 
-_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix".split())
+_ELSEWHERE = frozenset("choose nthroot surd root mod rem fix nCr nCk nPr gcd lcm".split())
 """Functions from elsewhere that rows spell."""
 
 
@@ -158,10 +183,10 @@ def _closing(text: str, opening: int) -> int:
     return len(text)
 
 
-def _parted(text: str) -> list[str]:
+def parted(text: str) -> list[str]:
     """Part arguments at the commas outside of brackets.
 
-    >>> _parted("a, f(b, c)")
+    >>> parted("a, f(b, c)")
     ['a', 'f(b, c)']
     """
     parts, depth = [""], 0

@@ -15,16 +15,31 @@ from dataclasses import dataclass
 
 from gradcli.language.spelled_calls import (
     binomial,
+    bodies,
+    columns,
     constant,
+    expressions,
     factorial,
+    from_by_to,
+    from_to_by,
     functional,
+    indexed,
     inside,
     integers,
     layer,
+    log_of_base,
+    mathematica,
+    out_of_place,
+    over_all,
+    pieces,
     right_sides,
     root,
+    squares,
     summed,
+    whole,
 )
+from gradcli.language.spelled_operators import ON_PAPER
+from gradcli.language.units import in_si
 
 
 @dataclass(frozen=True)
@@ -84,7 +99,12 @@ SAME_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
     log2="lb ld",
     logsumexp="lse log_sum_exp",
     mean="average avg",
+    l1_loss="mae MAE",
     mse_loss="mse MSE",
+    binary_cross_entropy="bce BCE BCELoss",
+    binary_cross_entropy_with_logits="BCEWithLogits BCEWithLogitsLoss bce_with_logits",
+    cross_entropy="CE ce crossentropy CrossEntropy CrossEntropyLoss",
+    kl_div="KLDivLoss",
     ndtr="normcdf pnorm",
     ndtri="probit",
     norm="frob",
@@ -103,7 +123,9 @@ SAME_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
 NEAR_NAMES: Mapping[str, tuple[str, ...]] = _by_name(
     cholesky="chol",  # which is the upper one in MATLAB
     eigvalsh="eig eigvals eigenvalues",
+    cosine_similarity="cos_sim cossim",
     huber_loss="huber",
+    scaled_dot_product_attention="attention sdpa",
     log10_or_log2="lg",
     ndtr="phi Phi",
     norm="l2 L2 norm_2 vecnorm",
@@ -122,6 +144,10 @@ SAME_CALLS: Mapping[str, str] = {
     "sinpi": "sin(pi*({0}))",
     "cospi": "cos(pi*({0}))",
     "cube": "({0})**3",
+    "rmse": "sqrt(mse_loss({0}, {1}))",
+    "RMSE": "sqrt(mse_loss({0}, {1}))",
+    "l1": "l1_loss({0}, {1})",
+    **dict.fromkeys(("ifelse", "iif", "IF", "cond", "piecewise"), "where({0}, {1}, {2})"),
     "trigamma": "polygamma(1, {0})",
     **dict.fromkeys(("sum_squares", "sumsq"), "sum(({0})**2)"),
     "versin": "(1 - cos({0}))",
@@ -150,9 +176,13 @@ SAME_CALLS: Mapping[str, str] = {
 """Functions from elsewhere, as expressions of what is in their parentheses."""
 
 NEAR_CALLS: Mapping[str, str] = {
+    "entropy": "sum(entr({0}))",
+    **dict.fromkeys(("hinge", "hinge_loss"), "relu(1 - ({0})*({1}))"),
+    **dict.fromkeys(("layernorm", "LayerNorm"), "((({0}) - mean({0}))/sqrt(var({0}, correction=0) + 1e-5))"),
+    **dict.fromkeys(("rmsnorm", "RMSNorm"), "(({0})/sqrt(mean(({0})**2) + 1e-6))"),
     **dict.fromkeys(("gamma", "Gamma", "Γ"), "exp(lgamma({0}))"),
     "factorial": "exp(lgamma({0} + 1))",
-    **dict.fromkeys(("Heaviside", "step"), "where({0} > 0, 1, 0)"),
+    **dict.fromkeys(("Heaviside", "step", "Θ"), "where({0} > 0, 1, 0)"),
     "beta": "exp(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
     **dict.fromkeys(
         ("nchoosek", "binom", "comb", "binomial"),
@@ -191,35 +221,6 @@ def _inverse(found: re.Match[str]) -> str:
     return f"{_INVERSES.get(name, name)}({inside(found['argument'])})"
 
 
-def _mathematica(found: re.Match[str]) -> str:
-    """Write a call in round brackets, and those in it: `Log[b, x]` and `ArcTan[x, y]` have the base, and x, first."""
-    inner = re.sub(r"\b([A-Z][a-z]+[A-Za-z]*)\[([^\[\]]*)\]", _mathematica, found[2])
-    first, comma, second = inner.partition(",")
-    if comma and found[1] in ("Log", "ArcTan"):
-        if first.count("(") != first.count(")"):
-            return found[0]
-        name = "log" if found[1] == "Log" else "atan2"
-        return f"{name}({second.strip()}, {first.strip()})"
-    return f"{found[1].replace('Arc', 'a').lower()}({inner})"
-
-
-def _indexed(found: re.Match[str]) -> str:
-    """Write a sum over an index, whose elements x_i count from 1 on paper."""
-    index, first, last, body = found["index"], found["first"], found["last"], found["body"]
-    if not last.isdecimal():
-        return _whole(found)
-    body = _around(body, index)
-    offset = f"{index}-1" if first == "1" else index
-
-    def position(found: re.Match[str]) -> str:
-        moved = int(found[1]) - (first == "1")
-        return f"[{index}{moved:+d}]" if moved else f"[{index}]"
-
-    neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
-    elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
-    return f" Σ[{index}={first}..{last}] {elements}"
-
-
 def _neighbours(found: re.Match[str]) -> str:
     """Write a sum over neighbouring elements, `\\sum_{i=1}^{n-1} (x_{i+1} - x_i)^2`, by those after and before."""
     index, body = found["index"], found["body"]
@@ -232,49 +233,14 @@ def _neighbours(found: re.Match[str]) -> str:
     return f"sum({own.sub(here, body.replace(f'_{{{index}' + found['by'] + '}', beside)).strip()})"
 
 
-def _around(body: str, index: str) -> str:
-    """Put parentheses around the body of a sum that has its index after a sign too: `x_i^2 + x_i`.
-
-    >>> _around("x[i]^2 + x[i]", "i"), _around("x[i]^2 + 1", "i"), _around("(x[i] + 1)", "i")
-    ('(x[i]^2 + x[i])', 'x[i]^2 + 1', '(x[i] + 1)')
-    """
-    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in body)
-    signs = [n for n, depth in enumerate(depths) if depth == 0 and body[n] in "+-" and body[:n].strip()]
-    is_after = any(re.search(rf"(?<![a-zA-Z]){index}(?![a-zA-Z])", body[n:]) for n in signs)
-    return f"({body.strip()})" if is_after else body
-
-
-def _bodies(found: re.Match[str]) -> str:
-    """Put parentheses around the body of a sum, `Σ[i=0..1] x[i]^2 + x[i]`, where they are missing."""
-    return f"{found[1]} {_around(found['body'], found['index'])}"
-
-
-def _squares(found: re.Match[str]) -> str:
-    """Write a sum of all elements without an index, `Σ(x_i - μ)²`, whose power is inside."""
-    return f"sum({re.sub(r'_[a-z](?![a-zA-Z])', '', found[1])}{found[2] or ''})"
-
-
 def _thousands(found: re.Match[str]) -> str:
     return found[0].replace(",", "")
-
-
-def _columns(found: re.Match[str]) -> str:
-    """Write a matrix of LaTeX, whose rows a shell may have left one backslash of; one of a column is a list."""
-    rows = [[cell.strip() for cell in row.split("&")] for row in re.split(r"\\\\?(?=\s|$)", found[1]) if row.strip()]
-    return f"[{', '.join(row[0] if len(row) == 1 else '[' + ', '.join(row) + ']' for row in rows)}]"
 
 
 def _rates(found: re.Match[str]) -> str:
     """Write a system of equations, `x' = v; v' = -x`, as the list of its right sides."""
     equations = filter(None, map(str.strip, found[0].replace("\n", ";").split(";")))
     return f"[{', '.join(one.partition('=')[2].strip() for one in equations)}]"
-
-
-def _whole(found: re.Match[str]) -> str:
-    """Write a sum over all elements, `sum_i x_i^2`."""
-    subscript = rf"_(?:{found['index']}(?![^\W\d])|\{{{found['index']}\}})"
-    body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
-    return f" sum({re.sub(subscript, '', body).strip()})"
 
 
 def _matrix(found: re.Match[str]) -> str:
@@ -284,17 +250,6 @@ def _matrix(found: re.Match[str]) -> str:
 
 def _plain(found: re.Match[str]) -> str:
     return _normal(found[0])
-
-
-def _pieces(found: re.Match[str]) -> str:
-    """Write a choice of a plotter, `{x < 0: -x, x^2}`; what has no condition stands last."""
-    *pieces, last = (piece.partition(":") for piece in found[1].split(","))
-    if last[1]:
-        return found[0]
-    other = last[0].strip()
-    for condition, _, value in reversed(pieces):
-        other = f"where({condition.strip()}, {value.strip()}, {other})"
-    return other
 
 
 def _listed(found: re.Match[str]) -> str:
@@ -309,14 +264,19 @@ _CHOOSE = r"exp(lgamma(\1 + 1) - lgamma(\2 + 1) - lgamma(\1 - \2 + 1))"
 _PLAIN = r"\s*((?:[^(),]|\([^()]*\))+?)\s*"
 """An argument, with calls in it."""
 
-_RATE = r"(?:d[^\W\d]\w*/dt|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
+_RATE = r"(?:d[^\W\d]\w*/dt|[ẋẏżẍÿ]|[^\W\d]\w*(?:'|\u2032|\u0307)+)\s*"
 """Left side of an equation of a system."""
 
-_UNIT = r"[a-zA-ZµΩÅ]{1,6}(?:\^?-?\d|[⁻¹²³]+)?"
+_REDUCED = "mean|sum|prod|std|var|median|softmax|norm|logsumexp"
+"""Functions of a vector, to which its elements may be given one by one."""
+
+_WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
+"""Sign of a sum, or of a product, before its index."""
 
 TEXTS: tuple[Spelling, ...] = (
-    _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", _bodies),
-    _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", _columns),
+    *(Spelling(re.compile(found, re.DOTALL), (instead,), is_sure) for found, instead, is_sure in ON_PAPER),
+    _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", bodies),
+    _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
     _same(r"^(.*?\b(\w+)\s*=(?!=).*?)[;\n]\s*d\2\s*/\s*d\w+\s*$", r"\1"),  # y = x^2; dy/dx
     _same(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
@@ -331,16 +291,27 @@ TEXTS: tuple[Spelling, ...] = (
         r"\s*(?P<body>(?:\\[dt]?frac\s*\{[^{}]*\}\{[^{}]*\}|[^\s+\-=])+)\s*$",
         summed,
     ),
+    _same(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", whole),
     _same(
-        r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", _whole
+        r"(?P<a>[^\W\d]\w*)\s*[·•⋅∙]\s*(?P<b>[^\W\d]\w*)\s*/\s*(?P<open>\()?\s*\|\s*(?P=a)\s*\|\s*[*·•⋅∙]?\s*\|\s*(?P=b)\s*\|"
+        r"\s*(?(open)\))",
+        r"sum(\g<a>*\g<b>)/(norm(\g<a>)*norm(\g<b>))",
     ),
-    _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
+    _near(r"\|\s*(\w+)\s*\|\s*\|\s*(\w+)\s*\|", r"(norm(\1)*norm(\2))", r"(abs(\1)*abs(\2))"),
+    _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
     _same(
-        r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>[^()]*)\)"
+        r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>(?:[^()]|\([^()]*\))*)\)"
         r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
         functional,
     ),
-    _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+):(\d+)", integers),
+    _same(
+        r"(?<=[(,])\s*(?P<given>[^(),]+(?:\([^()]*\))?),(?P<options>[^()]*?)\s*inplace\s*=\s*(?P<truth>True|False)\s*(?=[,)])",
+        out_of_place,
+    ),
+    _same(r",\s*(?:size_average|reduce)\s*=\s*True\s*(?=[,)])", ""),
+    _same(r"(?<=[,(])(\s*)size_average\s*=\s*False\s*(?=[,)])", r"\1reduction='sum'"),
+    _same(r"(?<=[,(])(\s*)reduce\s*=\s*False\s*(?=[,)])", r"\1reduction='none'"),
+    _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+)(?::|\.\.)(\d+)", integers),
     _same(
         r"^\s*(?:(?:[^\W\d]\w*\s*(?:['′\u0307])|\\dot\s*\{?\s*[^\W\d]\w*\s*\}?|d[^\W\d]\w*\s*/\s*dt)\s*=(?!=)[^=;,]+"
         r"(?:[;,]\s*|$)){2,}\s*$",
@@ -355,6 +326,13 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"(?<![\w.])(?:scipy\.constants|constants)\.(\w+)", constant),
     _near(r"(?<![\w.])(?:torch\.)?nn\.Linear\([^()]*\)\((?P<given>[^()]+)\)", layer),
     _same(
+        r"(?<![\w.])tf\.(?:math\.|nn\.)?(?:reduce_(?=(?:sum|mean|prod|max|min|logsumexp)\()"
+        r"|(?=(?:square|sigmoid|tanh|relu|softplus|exp|log|sqrt|abs|sin|cos|pow|maximum|minimum)\())",
+        "",
+    ),
+    _near(r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>)(?P<given>[^()]+)\)(?!\s*\()", functional),
+    _near(r"\bcosine_similarity\(([^(),]+),([^(),]+)\)", r"cosine_similarity(\1,\2, dim=0)"),
+    _same(
         rf"(?<![\w.])(?:Math|cmath|std|tf\.math|tf|numpy\.lib\.scimath|mp|mpmath)\s*(?:\.|::)\s*(?=(?:{_ELEMENTARY}|abs|pow)\b)",
         "math.",
     ),
@@ -366,20 +344,50 @@ TEXTS: tuple[Spelling, ...] = (
     ),
     _near(
         r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
-        _indexed,
+        indexed,
     ),
-    _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", _indexed),
-    _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", _whole),
-    _near(r"(?:\\|\b)(?:sum|∑|Σ)_\{?(?P<index>[a-z])\}?\s*(?P<body>.+)", _whole),
+    _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", indexed),
     _same(
-        rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*\(?-\s*1\)?)\s*{ARGUMENT}",
+        r"\b(?P<name>prod(?:uct)?)\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", summed
+    ),
+    _same(
+        r"\b(?P<name>sum|prod(?:uct)?)\(\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\s*,(?P<body>.+)\)\s*$",
+        summed,
+    ),
+    _same(
+        r"\b(?P<name>[Ss]um|[Pp]roduct)\s+(?:from|over)\s+(?P<index>[a-z])\s*=\s*(?P<first>\d+)\s*(?:to|\.\.)\s*"
+        r"(?P<last>\d+)\s+(?:of\s+)?(?P<body>.+)$",
+        summed,
+    ),
+    _near(rf"(?<![\w.])({_REDUCED})\(([-+\w.]+(?:\s*,\s*[-+\w.]+)+)\)", r"\1([\2])"),
+    _near(r"^\s*([^=;\[\]]+(?:;[^=;\[\]]+)+)\s*$", expressions),
+    _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", whole),
+    _near(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>.+)", whole),
+    _near(r"(?P<sign>[ΣΠ∑∏])\s*(?P<body>[^\W\d]+_\{?(?P<index>[a-z])(?![a-zA-Z]).*)", whole),
+    _same(
+        rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*[({{]?-\s*1[)}}]?)\s*{ARGUMENT}",
         _inverse,
         lambda found: f"1/{found['name']}({inside(found['argument'])})",
     ),
-    _same(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*(?P<power>\d+)\s*{ARGUMENT}", _power),
+    _same(r"(\|\||‖|[^\W\d]\w*)\s*(?:\^|\*\*)\s*(\d+)_(\d+|inf|∞|F)(?!\w)", r"\1_\3^\2"),
+    _same(r"(?<!\|)\|([^|]+)\|_\{?(\d|inf|∞|F)\}?(?!\w)", r"||\1||_\2"),
+    _same(rf"\blog_\{{?(?P<base>\d+|[a-z])\}}?\s*{ARGUMENT}", log_of_base),
+    _same(rf"\bif\s*\({_PLAIN},{_PLAIN},{_PLAIN}\)", r"where(\1, \2, \3)"),
+    _same(rf"(?<![\w.])(min|max)\({_PLAIN},\s*([-+]?\d[\d.]*)\s*\)", r"\1imum(\2, \3)"),
+    _same(r"(?<=[\w)\]])\s+dot\s+(?=[\w(\[])", " @ "),
+    _near(r"(?<![\w.])([^\W\d]\w*)\s+cross\s+([^\W\d]\w*)", r"cross(\1, \2)"),
+    _near(r"(?<![\w.])([^\W\d])\.(?!T\b)([^\W\d])(?!\w)", r"\1 @ \2"),
+    _near(r"\^\{?T\}?(?=[^\W\d_])", "^T "),
+    _near(r"(?<![\w.])transpose\(\s*([^\W\d]\w*)\s*\)", r"\1^T"),
+    _near(r"\bsum\((?P<body>.+),\s*(?P<index>[a-z])\)", over_all),
+    _near(r"\)_\{?(\d+)\}?(?!\w)", r")[\1]"),
+    _same(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)(?!\s*(?:\^|\*\*|[²³]))", r"\1(\2)"),
+    _near(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)\s*((?:\^|\*\*)\s*\d+|[²³])", r"\1(\2\3)", r"\1(\2)\3"),
+    _same(r"√\s*(\|[^|]+\|)", r"sqrt(\1)"),
+    _same(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*\{{?\s*(?P<power>\d+)\s*\}}?\s*{ARGUMENT}", _power),
     _same(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
     _same(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
-    _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", _mathematica),
+    _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", mathematica),
     _near(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
     _same(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
     _same(
@@ -391,21 +399,25 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"^\s*\w+\s*=\s*lambda\s+[^:]*:\s*(.+)$", r"\1"),
     _same(r"^\s*return\s+(.+)$", r"\1"),
     _near(r"^\s*d([^\W\d]\w*)\s*/\s*d[^\W\d]\w*\s*=(?!=)\s*(.+)$", r"\2"),
-    _near(r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+)\s*=(?!=)\s*(.+)$", r"\1"),
+    _near(
+        r"^\s*(?:\\d?dot\s*\{?\s*[^\W\d]\w*\s*\}?|[^\W\d]\w*[\u0307\u0308'′″]+(?:\(\s*[^\W\d]\w*\s*\))?)\s*=(?!=)\s*(.+)$",
+        r"\1",
+    ),
     _near(r"(?<![\w.])dot\(", "matmul("),
     _near(r"\.dot\(", ".matmul("),
     _same(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
     _same("[“”„‟‘’‚«»`]", ""),
     _same("[−–—‐‑]", "-"),
-    _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", _pieces),
+    _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", pieces),
     _same(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
-    _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", _squares),
+    _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", squares),
     _same(
         r"\b(?:[sS]um|summation)[(\[](?P<body>.+?),\s*[({]?\s*(?P<index>[a-z])\s*,\s*(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?[)\]]",
-        _indexed,
+        indexed,
     ),
     _same(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
-    _near(r"([^\W\d]\w*)\{(\d+)\}", r"\1[\2]"),
+    _same(r"(?<=[^\W\d])(?<!sum)(?<!prod)(?<![ΣΠ∑∏])_\{\s*([a-zA-Z]{2,}|\d+)\s*\}", r"_\1"),
+    _near(r"([^\W\d]\w*)(?<!_)\{(\d+)\}", r"\1[\2]"),
     _same(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
     _same(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
     _same(r"\s+mod\s+", " % "),
@@ -430,7 +442,7 @@ TEXTS: tuple[Spelling, ...] = (
     _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
     _same(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
     _same(
-        r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial)[(\[]\s*(\d+)\s*,"
+        r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial|nCr|nCk)[(\[]\s*(\d+)\s*,"
         r"\s*(\d+)\s*[)\]]",
         binomial,
     ),
@@ -446,6 +458,8 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"\s*(?:\.\.\.|…|;|,)\s*$", ""),
 )
 """Spellings of expressions and formulas."""
+
+_SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 VALUES: tuple[Spelling, ...] = (
     _same(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
@@ -463,17 +477,20 @@ VALUES: tuple[Spelling, ...] = (
     _same(r"(?i)\bfalse\b", "0"),
     _same(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
     _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
-    _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \3, \2)"),
-    _near(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"linspace(\1, \2, 5)"),
+    _same(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", from_by_to, from_to_by),
+    _near(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"arange(\1, \2 + 1)", r"linspace(\1, \2, 5)"),
+    _near(r"^\s*(ones|zeros|randn|rand)\s*$", r"\1(3)"),
     _same(r"\b(?:x?range)\(", "arange("),
     _same(rf"\b({_ELEMENTARY})\s*(\d[\d.]*)(?![\w(])", r"\1(\2)"),
     _same(r"(?<=[\d.])[dD]([-+]?\d+)\b", r"e\1"),
-    _same(r"(?<=\d)[fFdDlL]\b", ""),
+    _same(r"(?<=\d)[fF]\b", ""),
     _near(r"(?<=\d)\s*%", "/100"),
     _near(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
     _same(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _same(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
-    _near(rf"(?<=[\d.])(?:\s+|(?![eE]\d)(?=[a-zA-ZµΩ]{{2}}|[a-zA-Z]/)){_UNIT}(?:\s*[/*·⋅ ]\s*{_UNIT})*\s*$", ""),
+    _same(r"(?<=[\d.])\s*(?:degrees?|degs?)\b", "*pi/180"),
+    _same(r"(?<=[\w.)])\s*(?:radians?|rads?)\b", ""),
+    _near(r"^.*$", lambda found: in_si(found[0]) or found[0]),
     _near(r"\bone\b(?!\()", "ones"),
     _same(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
     _same("[−–—‐‑]", "-"),

@@ -23,7 +23,7 @@ from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.errors import GradcliError, InputError, InternalError, ShapeError, TooLargeError
 from gradcli.language import inputs
 from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
-from gradcli.language.lower.juxtaposed_names import cut_remarks
+from gradcli.language.lower.juxtaposed_names import cut_remarks, that_hold
 from gradcli.language.lower.names import shadowed
 from gradcli.language.program.passes import shared
 from gradcli.language.program.shapes import infer, likely_matrix_products, remarks_on_shapes
@@ -146,7 +146,7 @@ class BoundFunction:
             "inputs": self.arrays,
             "wrt": self.wrt,
             "output": self.program.output_name,
-            "warnings": self.program.warnings,
+            "warnings": that_hold(self.program.warnings, self.program.names),
         }
 
     @cached_property

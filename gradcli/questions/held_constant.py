@@ -39,7 +39,7 @@ def with_cut(bound: BoundFunction, numbers: Numbers, judgement: Judgement) -> Ju
     found = released_judgement(bound, numbers, judgement)
     if found.cut is None:
         return found.judgement
-    findings = findings_of([Boundary("cut", found.note)], bound.value)
+    findings = findings_of([Boundary("cut", found.note)], bound.value, found.cut)
     return found.judgement.joined([finding.judged(proven=True) for finding in findings])
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gradcli import trial
 from gradcli.arrays import Array
 from gradcli.errors import InputError
 from gradcli.language.inputs import read_shape, read_value
@@ -60,7 +61,7 @@ def at_random_values(unbound: FunctionWithValues, seed: int, reading: NamedReadi
         values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in found.program.variables}
         drawn = replace(unbound, snippet=told, at=values)
         with suppress(InputError):
-            if _is_well_behaved(drawn.bind()):
+            if trial.is_on() or _is_well_behaved(drawn.bind()):
                 return drawn
     raise InputError(
         "no point was found where the function has a value", hint=f"give one: {option('at', 'NAME=VALUE')}"

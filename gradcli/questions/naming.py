@@ -81,7 +81,7 @@ def with_name(
             f"{named(source)} gives '{names[0]}' two values: {word} and {found[names[0]]}", hint="give it once"
         )
     known = f"the variables {', '.join(names)}" if names else "no variables"
-    parts = word.split(",")
+    parts = word.strip("()[]").split(",")
     if len(parts) != len(names) or not all(map(_NUMBER.fullmatch, parts)):
         is_range = source == "--in"
         is_shown = is_range or not ("e" in names or word == "''")

@@ -62,6 +62,10 @@ AS_MEANT = frozenset(["rrelu"])
 
 FAULTS: Mapping[str, tuple[Callable[..., Any], str]] = {
     "softplus": (lambda x, *_: x > 20, "torch takes x itself above 20"),
+    "scaled_softplus": (
+        lambda x, beta=1, threshold=20: beta * x > threshold,
+        "torch takes x itself where beta*x is above the threshold",
+    ),
     "cosine_similarity": (lambda a, b: a.norm() * b.norm() < 1e-7, "torch takes lengths to be no less than 1e-8"),
     "binary_cross_entropy": (
         lambda p, *_: p * (1 - p) < 2e-3,

@@ -61,6 +61,9 @@ _CONSTANTS: Mapping[Expr, Callable[[], Ball]] = {
     sympy.false: lambda: arb(0),
 }
 
+EXACT_LENGTH, ROUNDED_PLACES = 500, 30
+"""Bits of a decimal that is exact, and last bits that SymPy may have rounded of a longer one, such as 2.5/3."""
+
 
 @lru_cache(maxsize=4096)
 def compile_ball(expression: Expr) -> Compiled:
@@ -81,9 +84,10 @@ def compile_ball(expression: Expr) -> Compiled:
             return lambda env: arb(p) / q
         case sympy.Float():
             # The float that SymPy holds, bit by bit: its decimal text would be another number.
-            sign, mantissa, exponent, _ = expression._mpf_
+            sign, mantissa, exponent, length = expression._mpf_
             whole = -int(mantissa) if sign else int(mantissa)
-            return lambda env: arb(whole) * arb(2) ** int(exponent)
+            radius = 2**ROUNDED_PLACES if length > EXACT_LENGTH else 0
+            return lambda env: arb(whole, radius) * arb(2) ** int(exponent)
         case sympy.Symbol():
             return lambda env: arb(env[expression])
         case Relational():

@@ -27,7 +27,7 @@ from gradcli.language.program.shapes import infer
 from gradcli.language.program.sympy_functions import Total
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.progress import may_end, set_step
-from gradcli.symbolic.element import FORMULA_NODES, Entries, has_long_number
+from gradcli.symbolic.element import FORMULA_NODES, Entries, has_long_number, with_tidy_decimals
 from gradcli.symbolic.linear import Ranges, assemble, condensed, linear, tidied
 from gradcli.symbolic.origins import NoFormulaError
 
@@ -277,6 +277,8 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
     """Collapse the deltas of a finished derivative, as it is shown."""
     derivative = condensed(tidied(assemble(linear(derivative, ranges))))
+    if derivative.has(sympy.Float):
+        derivative = with_tidy_decimals(derivative)
     has_power = any(not power.exp.is_number for power in derivative.atoms(sympy.Pow))
     # x**n*n/x is n*x**(n - 1); without a symbolic exponent there is nothing to join, and `powsimp` is slow.
     return sympy.powsimp(derivative) if has_power else derivative
@@ -293,7 +295,8 @@ def refusals() -> Iterator[None]:
         raise NoFormulaError("a constant in it is too large for SymPy") from None
     except (TypeError, ValueError) as error:
         # "Invalid comparison of non-real zoo", "erfinv(x) is defined only for -1 <= x <= 1": a constant out of a domain
-        raise NoFormulaError(f"a constant in it is not real: {error}") from None
+        reason = "" if "zoo" in str(error) else f": {error}"
+        raise NoFormulaError(f"a constant in it is not real{reason}") from None
 
 
 def _choices(written: Sequence[Axis]) -> Iterator[dict[sympy.Symbol, Integer]]:

@@ -48,6 +48,9 @@ FORMULA_NODES = 1_500
 EXACT_BITS = 1_000
 """Precision of decimals, so that SymPy's arithmetic on them does not round where float64's would."""
 
+_SLACK = 30
+"""Bits of decimals that some operations of SymPy may round."""
+
 LARGEST_ARGUMENT = 100_000
 """Decimals above this are not put into a function when a formula is built."""
 
@@ -132,8 +135,7 @@ class Entries:
         if line is not None:
             return self._line(line, index)
         if isinstance(atom, sympy.Float):
-            # More digits than float64: SymPy folds constants at the precision of its Floats.
-            return sympy.Float(atom, precision=EXACT_BITS)
+            return _exact(atom)
         if not isinstance(atom, sympy.Symbol):
             return atom
         return sympy.IndexedBase(str(atom), real=True)[index] if index else atom
@@ -372,7 +374,38 @@ def constant_symbol(call: Call) -> sympy.Symbol:
 
 
 def _exact(number: object) -> Expr:
-    return sympy.Integer(number) if isinstance(number, int) else sympy.Float(number, precision=EXACT_BITS)
+    """Write a number so that SymPy computes with it exactly, or with more digits than float64 has."""
+    if isinstance(number, int):
+        return Integer(number)
+    exact = sympy.Float(number, precision=EXACT_BITS)
+    return Integer(int(exact)) if exact.is_Float and _is_whole(exact) else exact
+
+
+def with_tidy_decimals(expression: Expr) -> Expr:
+    """Write decimals that are whole as integers, and leave out what rounding alone leaves of those that cancel.
+
+    >>> x = sympy.Symbol("x")
+    >>> with_tidy_decimals(sympy.Float(3, precision=EXACT_BITS) / 3 * x), with_tidy_decimals(
+    ...     x + sympy.Float(2.5, precision=EXACT_BITS) / 3 - sympy.Rational(5, 6)
+    ... )
+    (x, x)
+    """
+    decimals = expression.atoms(sympy.Float)
+    tidy = {
+        f: sympy.S.Zero if _is_remainder(f) else Integer(int(f)) for f in decimals if _is_remainder(f) or _is_whole(f)
+    }
+    return expression.xreplace(tidy)
+
+
+def _is_whole(number: sympy.Float) -> bool:
+    """Tell whether a decimal is a whole number of ordinary size, exactly."""
+    return bool(number._mpf_[2] >= 0 and abs(number) <= LARGEST_EXPONENT)
+
+
+def _is_remainder(number: sympy.Float) -> bool:
+    """Tell whether a decimal is some last places of a number near 1: tiny, and of few bits, as no typed one is."""
+    _, mantissa, exponent, length = number._mpf_
+    return bool(mantissa) and length <= _SLACK and exponent + length < _SLACK - EXACT_BITS
 
 
 def _too_long(program: Program, shapes: Mapping[Atom, Shape]) -> set[Atom]:

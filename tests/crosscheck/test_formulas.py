@@ -190,3 +190,33 @@ def test_the_exponential_of_a_sum_stays_one() -> None:
     text = found.symbolic["X"]["X"].text
     assert "exp(Sum(" in text
     assert "Product" not in text
+
+
+LOSSES = (
+    "F.mse_loss(x, torch.tensor({t}))",
+    "((x - {t})**2/7).sum() + 0.3*x[0]*x[-1]/11",
+    "F.mse_loss(x, torch.tensor({t}), reduction='sum')/3",
+    "(0.1*x - 0.1*torch.tensor({t})).square().mean()*1.7",
+    "F.binary_cross_entropy_with_logits((x - torch.tensor({t}))/3, torch.full(({n},), 0.5))",
+    "F.cross_entropy((x - torch.tensor({t}))/3, torch.softmax(torch.zeros({n}), 0))",
+)
+"""Losses of which each entry is 0 where what is met is met exactly, through decimals that a quotient rounds."""
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.one_in(2)
+def test_a_formula_with_rounded_decimals_holds_where_a_residual_is_0(loss: str) -> None:
+    """2*x/3 - 1.6666666666666667 is 0 at 2.5 to the last bit of the decimal alone, and no other number is 0."""
+    generator = np.random.default_rng(len(loss))
+    for places in range(4):
+        met = generator.uniform(-3, 3, size=3).round(places)
+        x = np.where(generator.random(3) < 0.6, met, met + 1)
+        answer = Function(loss.format(t=met.tolist(), n=3)).grad({"x": x})
+        assert not [one.note for one in check_of(answer).findings if one.verdict == "disagree"], (loss, x, met)
+
+
+def test_decimals_that_cancel_leave_nothing_in_a_formula() -> None:
+    """Neither the last places of a quotient nor the point of a whole number."""
+    texts = {"(x-2.5)*x/3 + 5*x/6": "2·x/3", "2.0*x**2.0": "4·x", "1e-300*x + x**2": "2·x + 1e-300"}
+    for text, formula in texts.items():
+        assert Function(text).grad({"x": 1}).symbolic["x"].pretty == formula

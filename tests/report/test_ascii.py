@@ -62,6 +62,11 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
         "respelling.py",
         "respelled_values.py",
         "questions_in_words.py",
+        "respelled_mathematics.py",
+        "spelled_operators.py",
+        "units.py",
+        "dot_products.py",
+        "no_variables.py",
     )  # patterns of what is typed
     for source in (source for source in SOURCES if source.name not in typed):
         for words in _words(source):

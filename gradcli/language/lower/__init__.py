@@ -27,6 +27,7 @@ sizes         shapes of lines
 lines         lines, and values that are true or false
 context       what the rules are handed: the names and the indices around a node, what is known and what is found
 juxtaposed_names  names that are several words written together
+no_variables  words of integrals, limits and expectations, which are no variables
 matrix_notation  operators of matrices: products side by side, transposes, inverses, norms
 matrix_ranks  dimensions of operands, known or likely, and vectors that were transposed
 matrix_calls  functions that the notation of matrices calls otherwise: `tr`, `norm2`, `MatrixSymbol`

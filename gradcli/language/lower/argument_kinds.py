@@ -75,6 +75,9 @@ WIDER: Mapping[tuple[str, str], str] = {
     ("round", "decimals"): "round_to",
     ("round", ""): "round_to",
     ("binary_cross_entropy_with_logits", "pos_weight"): "weighted_binary_cross_entropy_with_logits",
+    ("binary_cross_entropy_with_logits", "weight"): "weighted_binary_cross_entropy_with_logits",
+    ("binary_cross_entropy", "weight"): "weighted_binary_cross_entropy",
+    **{("softplus", word): "scaled_softplus" for word in ("beta", "threshold", "")},
     **{("pad", word): "pad_with_elements" for word in ("reflect", "replicate", "circular")},
 }
 """Row that a function is with a keyword, with a word in quotes, or, after an empty one, with more arguments."""

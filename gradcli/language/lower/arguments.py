@@ -19,6 +19,7 @@ from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.libraries import ELSEWHERE
 from gradcli.language.lower.lines import emit
 from gradcli.language.lower.loops import elements, parts_in
+from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.ops import REQUIRED, Default, Kind, Op
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text.nodes import Argument, Arguments, GroupNode, Items, Word, is_word
@@ -52,6 +53,7 @@ class Bindings:
         statics: The constant arguments by parameter.
         extra: The operands of a list, or of a fold.
         is_one: Whether exactly one argument has no name; it may be a list of operands.
+        is_bare: Whether nothing stands before the name and a dot: `max`, which is Python's too.
     """
 
     op: Op
@@ -62,6 +64,7 @@ class Bindings:
     statics: dict[str, Any] = field(default_factory=dict)
     extra: list[Operand] = field(default_factory=list)
     is_one: bool = True
+    is_bare: bool = False
 
     @property
     def values(self) -> list[Operand]:
@@ -90,6 +93,7 @@ def bind(
     op = _wider(context, op, arguments, given)
     defaults = defaults_in(op, library)
     bound = Bindings(op, library, bool(given), list(op.signature))
+    bound.is_bare = not (given or context.source.text[: name.span.start].rstrip().endswith("."))
     bound.statics = {parameter: value for parameter, value in defaults.items() if parameter in op.statics}
     if given:
         receiver = "input" if op.name == "where" else op.operands[0]
@@ -158,10 +162,16 @@ def _second(context: Context, bound: Bindings, argument: Argument) -> None:
     if is_number or not isinstance(bound.operands["x"][0], sympy.Symbol):
         bound.extra.append((value, span))
         return
+    of_two = f"{EXTREMES[name]}(x, {value})"
+    shape = needed_shape(context, bound.operands["x"][0]) if bound.is_bare else None
+    if shape == ():  # a number has no dimension
+        context.findings.warnings.append(f"{name}(x, {value}) of a number is read as {of_two}")
+        bound.extra.append((value, span))
+        return
     bound.statics["dim"] = int(value)
     require_bounded(context, bound.op, "dim", int(value), span)
-    if not bound.is_method:
-        other = f"{EXTREMES[name]}(x, {value}) is the {'larger' if name == 'max' else 'smaller'} of the two"
+    if not bound.is_method and (shape is not None or not bound.is_bare):  # else the text is read again for a shape
+        other = f"{of_two} is the {'larger' if name == 'max' else 'smaller'} of the two"
         context.findings.warnings.append(f"{name}(x, {value}) is along dimension {value}, as in torch; {other}")
 
 

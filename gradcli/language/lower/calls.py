@@ -226,11 +226,12 @@ def _unknown(context: Context, name: Token, arguments: Arguments) -> GradcliErro
     is_fact &= {";", "\n"}.isdisjoint(context.source.text)
     if (is_pythons or name.text in CODE_FUNCTIONS) and not is_fact:
         return context.source.code(f"'{name.text}(...)'", name.span)
-    hint = hints.FACTS.get("integral" if is_integral else name.text) or "gradcli functions lists them"
+    hint = hints.of_unknown("integral" if is_integral else name.text) or "gradcli functions lists them"
     is_factor &= not re.match(r"\(\s*\d+\s*\)", context.source.text[name.span.stop :])
     is_factor &= juxtaposed_names.is_letter(name.text) and not context.libraries.is_code
     kind = UnknownFactorError if is_factor else UnknownFunctionError
-    return context.source.error(f"unknown function '{name.text}'", name.span, hint=hint, kind=kind)
+    message = f"unknown function '{name.text}'{hints.WHERE.get(name.text, '')}"
+    return context.source.error(message, name.span, hint=hint, kind=kind)
 
 
 def _gamma_in(arguments: Arguments) -> Node | None:

@@ -16,6 +16,7 @@ from gradcli.errors import LanguageError, Place, Span, UncalledFunctionError
 from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import CONSTANTS, Program
+from gradcli.language.text.doubtful import EULER, on_euler
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import Token
 from gradcli.option_words import option
@@ -183,6 +184,15 @@ def cut_remarks(program: Program) -> Iterator[str]:
         yield f"'{name}' is read as {reading}; a value or a shape by the name {name} makes it one variable"
 
 
+def that_hold(remarks: Iterable[str], variables: Collection[str]) -> tuple[str, ...]:
+    """Select the remarks on a text that hold where these names are variables, as a value makes E one.
+
+    >>> that_hold([on_euler(), "..."], ["E"]), len(that_hold([on_euler(), "..."], ["x"]))
+    (('...',), 2)
+    """
+    return tuple(one for one in remarks if EULER not in variables or one != on_euler())
+
+
 def _assigned(source: SourceText) -> set[str]:
     """List the names that statements, arguments and loops bind."""
     pairs = itertools.pairwise(source.tokens)
@@ -271,6 +281,10 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
         LanguageError: There is such a name.
     """
     known = {*program.names, *program.assigned, *given}
+    if program.source == "EXPR":
+        from gradcli.language.lower.no_variables import require_none
+
+        require_none(program.text, names, given)
     for name in names:
         if name == "e" or name in _ELSEWHERE:
             _require_no_function(program, name)

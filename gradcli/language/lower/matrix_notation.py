@@ -35,6 +35,7 @@ from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text import hints, nodes
 from gradcli.language.text.tokens import JUXTAPOSED
+from gradcli.option_words import method
 
 ELEMENTWISE: Mapping[str, str] = {".*": "mul", "./": "div", ".^": "pow"}
 """Operations of the signs that are always element by element."""
@@ -271,6 +272,9 @@ def _transposed(context: Context, operand: Operand, span: Span) -> Operand:
             context.findings.doubtful_numbers += 1
             if not context.findings.needs_shapes:
                 shown = context.source.single_line(span)
+                if shown.endswith("''"):
+                    message = f"{shown} is a second derivative on paper, and a number transposed twice here"
+                    raise context.source.error(message, span, hint=f"{method('hessian')} has second derivatives")
                 why = "gradcli differentiates without a mark"
                 why = "a value by the name T makes it a power" if shown.endswith("T") else why
                 context.findings.warnings.append(f"{shown} is a number transposed, which is itself; {why}")

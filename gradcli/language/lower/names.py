@@ -112,6 +112,8 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
     if name.text in IDENTITIES and not used and is_identity(context, name.text):
         return NameRead(identity(context, span), 0)
     if name.text in CONSTANTS and name.text not in context.known.variables and name.text not in found.variables:
+        if name.text == "E" and trailers and isinstance(trailers[0], Subscript):
+            _require_no_expectation(context, trailers[0])
         return NameRead((CONSTANTS[name.text], span), used)
     if used or name.text not in found.variables:
         require_variable(context, name, span, is_behind_module=used > 0)
@@ -159,9 +161,26 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
     if context.known.is_value:
         message, before = f"a value cannot use the name '{name.text}'", context.source.position(span.start) - 1
         if before >= 0 and context.source.tokens[before].kind == "number":
-            message = f"a value is a number, without a unit such as '{name.text}'"
-            message = "complex numbers are not read" if name.text in ("i", "j", "I") else message
+            if name.text in ("i", "j", "I"):
+                raise context.source.error("complex numbers are not read", span, hint=hints.COMPLEX)
+            from gradcli.language.units import clause  # which a value without mistakes does not need
+
+            message = f"a value is a number, without a unit{clause(context.source.text, name.text)}"
+            raise context.source.error(message, span, hint=hints.NO_UNITS)
         raise context.source.error(message, span, hint=_without_names(context, name))
+
+
+def _require_no_expectation(context: Context, bracket: Subscript) -> None:
+    """Refuse `E[(x - mu)^2]`, an expectation on paper, where E has no elements; a position may be that of a variable.
+
+    Raises:
+        LanguageError: It is no position.
+    """
+    inside = context.source.within(bracket.span)
+    names = {token.text for token in inside if token.kind == "name"} - context.indices.keys()
+    if names and not names & {"shape", "len", "size"}:
+        hint = f"{hints.NO_EXPECTATION}; a variable E needs {option('at', 'E=VALUE')}"
+        raise context.source.error("E[...] is no element, as E is Euler's number here", bracket.span, hint=hint)
 
 
 def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Operand | None:
@@ -198,7 +217,7 @@ def _with_arguments(context: Context, span: Span) -> str:
     """Hint at the form of a function that lacks its arguments: `sin x`, `sin^2(x)`."""
     shown = context.source.excerpt(span)
     behind = context.source.position(span.stop)
-    sign, exponent = context.source.tokens[behind : behind + 2]
+    sign, exponent = (*context.source.tokens[behind : behind + 2], *context.source.tokens[-1:] * 2)[:2]
     if sign.text in POWERS and exponent.kind == "number":
         return f"write {shown}(...)**{exponent.text}"
     if sign.text in POWERS and exponent.text == "-":

@@ -57,6 +57,22 @@ ACTIVATIONS: tuple[Op, ...] = (
         at={"x": "-2,0.3,4"},
     ),
     Op(
+        "scaled_softplus",
+        (
+            "x",
+            Operand("beta", default=1, number_only=True),
+            Operand("threshold", default=20, number_only=True, no_derivative=True),
+        ),
+        "softplus(beta*x)/beta",
+        meaning="log(1 + exp(beta*x))/beta + 0*threshold",
+        in_floats="(maximum(beta*x, 0) + log1p(exp(-abs(beta*x))))/beta",
+        torch="nn.functional.softplus",
+        adjoints={"x": "grad*sigmoid(beta*x)"},
+        caveat="softplus with beta or threshold, which takes x itself where beta*x is above the threshold",
+        example="softplus(x, beta=2)",
+        at={"x": "-2,0.3,4"},
+    ),
+    Op(
         "logsigmoid",
         ("x",),
         "log(sigmoid(x))",

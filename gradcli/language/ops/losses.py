@@ -62,7 +62,7 @@ def _cross_entropy(constants: Constants, shapes: Shapes) -> str:
 
 
 def _nll_loss(constants: Constants, shapes: Shapes) -> str:
-    return _of_classes("nll_loss", "input", constants, shapes) if shapes else ""
+    return _of_classes("nll_loss", "input", constants, shapes)
 
 
 # -- distributions
@@ -147,6 +147,16 @@ LOSSES: tuple[Op, ...] = (
         at={"x": "0.2,0.7", "t": "0,1"},
     ),
     Op(
+        "weighted_binary_cross_entropy",
+        ("input", "target", Operand("weight", default=1), Constant("reduction", "mean")),
+        "the same with each element times its weight",
+        kind=Kind.DEFINED,
+        meaning="weight*binary_cross_entropy(input, target, reduction='none')",
+        caveat="binary_cross_entropy and nn.BCELoss with weight",
+        example="weighted_binary_cross_entropy(x, t, 2)",
+        at={"x": "0.2,0.7", "t": "0,1"},
+    ),
+    Op(
         "binary_cross_entropy_with_logits",
         ("input", "target", Constant("reduction", "mean")),
         "the cross entropy of sigmoid(input) with targets between 0 and 1, without overflow",
@@ -159,11 +169,17 @@ LOSSES: tuple[Op, ...] = (
     ),
     Op(
         "weighted_binary_cross_entropy_with_logits",
-        ("input", "target", "pos_weight", Constant("reduction", "mean")),
-        "the same with pos_weight times the part of the positive targets",
+        (
+            "input",
+            "target",
+            Operand("pos_weight", default=1),
+            Operand("weight", default=1),
+            Constant("reduction", "mean"),
+        ),
+        "the same with pos_weight times the part of the positive targets, and each element times its weight",
         kind=Kind.DEFINED,
-        meaning="(1 - target)*input + (1 + (pos_weight - 1)*target)*softplus(-input)",
-        caveat="binary_cross_entropy_with_logits and nn.BCEWithLogitsLoss with pos_weight",
+        meaning="weight*((1 - target)*input + (1 + (pos_weight - 1)*target)*softplus(-input))",
+        caveat="binary_cross_entropy_with_logits and nn.BCEWithLogitsLoss with pos_weight or weight",
         example="weighted_binary_cross_entropy_with_logits(x, t, 2)",
         at={"x": "0.2,0.7", "t": "0,1"},
     ),

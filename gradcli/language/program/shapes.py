@@ -17,6 +17,7 @@ import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Meaning, Monoid
+from gradcli.language.program import dot_products, doubtful_norms
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
 from gradcli.language.program.positions import shape_at
 from gradcli.language.program.wengert import (
@@ -51,8 +52,8 @@ _RANKS: Mapping[str, Mapping[str, int]] = {
 _PRODUCTS_ADDED = frozenset("addmm addmv addr baddbmm addbmm".split())
 """Sums of a tensor and a product, in whose shape the tensor must fit."""
 
-_ENTROPIES = "binary_cross_entropy binary_cross_entropy_with_logits weighted_binary_cross_entropy_with_logits"
-_EQUAL_SHAPES = {"dot": "vectors of one length", **dict.fromkeys(_ENTROPIES.split(), "a target of input's shape")}
+_ENTROPIES = [f"{one}binary_cross_entropy{end}" for one in ("", "weighted_") for end in ("", "_with_logits")]
+_EQUAL_SHAPES = {"dot": "vectors of one length", **dict.fromkeys(_ENTROPIES, "a target of input's shape")}
 """Demand on operands that do not broadcast, for the message."""
 
 
@@ -414,11 +415,11 @@ def likely_matrix_products(program: Program, shapes: Mapping[Atom, Shape]) -> It
                 yield f"{shown} is a power of each element; {instead}"
                 return
         elif ranks == (1, 2) and min(*pair[0], *pair[1]) > 1 and not any(map(_is_along_one, program.lines)):
-            said = f"* in {shown} multiplies each row of the matrix by the vector, element by element"
-            yield f"{said}; {instead}"
+            said = f"{dot_products.sign_of(shown)} in {shown} multiplies each row of the matrix by the vector"
+            yield f"{said}, element by element; {instead}"
             return
         elif ranks == (2, 2) and (line.symbol in within or any(_is_diagonal(lines, a, shapes) for a in operands)):
-            yield f"* in {shown} multiplies element by element; {instead}"
+            yield f"{dot_products.sign_of(shown)} in {shown} multiplies element by element; {instead}"
             return
 
 
@@ -431,25 +432,18 @@ def _is_along_one(line: Line) -> bool:
     return "keepdim" in line.call.op.statics and line.call.constants.get("dim") is not None
 
 
-_BARE_NORM = re.compile(r"norm\(|Norm\[|\N{DOUBLE VERTICAL LINE}|\|\|")
-"""Beginning of a norm without the module or the tensor whose meaning it has."""
-
-
 def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: Iterable[object] = ()) -> Iterator[str]:
-    """Generate the remarks on what operations do with operands of these shapes, where that is often not meant.
-
-    Args:
-        program: The function.
-        shapes: Of every symbol.
-        values: Of the variables, as given.
-    """
+    """Generate the remarks on what operations do with operands of these shapes, where that is often not meant."""
+    if any(sign in program.text for sign in dot_products.DOTS):
+        products = [line for line in program.lines if line.call.op.name == "mul"]
+        yield from dot_products.remarks(products, program.text, shapes)
     if 2 in map(len, shapes.values()):
         yield from likely_matrix_products(program, shapes)
         if any(isinstance(text, str) and _MATLAB.search(text) for text in (program.text, *values)):
             yield from _of_columns(program, shapes)
     for line in program.lines:
         if line.call.op.name == "norm" and not line.part_of:
-            yield from _norm_of_a_matrix(program, line, shapes)
+            yield from doubtful_norms.remarks(program, line, shapes)
         elif line.call.op.name in _PAIRED_LOSSES:
             yield from _stretched_loss(line, shapes)
 
@@ -480,18 +474,6 @@ def _stretched_loss(line: Line, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
     if one != other and one and other:
         said = f"{line.call.op.name} stretches its input of shape {one} and its target of shape {other}"
         yield f"{said} over each other, of which torch warns"
-
-
-def _norm_of_a_matrix(program: Program, line: Line, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
-    """Remark on a norm of all elements of a matrix, which in MATLAB and Mathematica is that of an operator."""
-    start, shown, p = line.span.start, program.excerpt(line), line.call.constants["p"]
-    is_of_all = line.call.constants["dim"] is None and len(shapes.get(line.call.operands[0], ())) == 2
-    if not is_of_all or p not in (1, 2, math.inf) or not _BARE_NORM.match(program.text, start):
-        return
-    if program.text[start - 1 : start] != "." and not re.search(r"['\"]|\W_", shown):
-        simple = re.fullmatch(r"\w+[(\[]([^,]+)(?:,\s*[\w.=]+)?[)\]]", shown)
-        instead = f"matrix_norm({simple[1] if simple else 'A'}, {p})" if shown[0] in "nN" else f"{shown}_2"
-        yield f"{shown} is of all elements of the matrix; {instead} is of the operator, as in MATLAB"
 
 
 def _is_diagonal(lines: Mapping[Atom, Call], atom: Atom, shapes: Mapping[Atom, Shape]) -> bool:

@@ -1,4 +1,4 @@
-"""Remarks on what is read in one way and often meant in another: `x^1/2`, `q*E`, `[x + 1]^2`.
+"""Remarks on what is read in one way and often meant in another: `x^1/2`, `1/2x`, `q*E`, `[x + 1]^2`.
 
 Knows words and their neighbours only.
 """
@@ -39,8 +39,10 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             whole = text[before.span.start : tokens[n + 3].span.stop]
             base = before.text
             yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
+        elif token.text == "/" and before is not None:
+            yield from _divided(tokens, n)
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
-            yield Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
+            yield on_euler()
         elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
             whole = f"{before.text}[[{words[1]}]]"
             yield f"{whole} is at position {words[1]}, counted from 0; Mathematica counts from 1"
@@ -57,6 +59,26 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             if is_one and has_names and words and words[0] in POWERS:
                 shown = text[tokens[start].span.start : token.span.stop]
                 yield f"{shown} is a list of one number; parentheses group, ({shown[1:-1]})"
+
+
+def on_euler() -> Words:
+    """Remark on E that is Euler's number, and may be meant as a quantity."""
+    return Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
+
+
+def _divided(tokens: Sequence[Token], n: int) -> Iterator[str]:
+    """Generate the remark on a number that divides and has a factor directly after it.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [*_divided(tokenize("1/2x"), 1)], [*_divided(tokenize("1/2 x"), 1)]
+    (['1/2x is (1/2)*x; 1/(2x) divides by both'], [])
+    """
+    before, number, factor = tokens[n - 1], *(tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1],) * 2)
+    is_next = number.span.stop == factor.span.start and (factor.kind == "name" or factor.text == "(")
+    if number.kind == "number" and is_next:
+        above = "..." if before.kind == "operator" else before.text
+        below, after = number.text, "(...)" if factor.text == "(" else factor.text
+        yield f"{above}/{below}{after} is ({above}/{below})*{after}; {above}/({below}{after}) divides by both"
 
 
 def _is_position(words: Sequence[str]) -> bool:

@@ -202,6 +202,8 @@ class Grammar(mathematics.ExpressionReader):
         match token.kind:
             case "number":
                 self.position += 1
+                if "_" in token.text:
+                    mathematics.require_power(self.source, self.tokens[self.position - 2], token)
                 return nodes.NumberNode(token.span, token.text)
             case "name" if token.text in mathematics.SIGNS and mathematics.has_ranges(self.tokens, self.position + 1):
                 return mathematics.ranged(self)

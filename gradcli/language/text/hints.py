@@ -15,12 +15,15 @@ VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
 """Options whose text is a value, which names nothing."""
 
 ALONE = "the right-hand side alone is the claim, such as 2*x"
+NO_UNITS = "gradcli has no units: give all numbers in one system, such as the SI"
+COMPLEX = "numbers are real: hypot(a, b) is the modulus of a + b*i, atan2(b, a) its argument"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
 ITSELF = "gradcli differentiates: give the function itself, such as x**2"
 _BODY = "the names of its body are the variables"
-_NO_INTEGRAL = (
+NO_INTEGRAL = (
     "gradcli differentiates and does not integrate; by its upper end, an integral has its integrand there as derivative"
 )
+NO_EXPECTATION = "an expectation is not read; mean(f(z)) at a vector of samples z is an estimate of it"
 _LATEX = "LaTeX is read in part: fractions, roots, powers and names; A \\ b, with blanks, is the solution of A x = b"
 
 _CHARACTERS: Mapping[str, str] = {
@@ -30,9 +33,10 @@ _CHARACTERS: Mapping[str, str] = {
         ("∂∇∆′", ITSELF),
         ("\"'", _STRING),
         ("→↦", _BODY),
-        ("∫", _NO_INTEGRAL),
+        ("∫", NO_INTEGRAL),
         ("\\", _LATEX),
         ("$", "the shell puts a value for $NAME only between double quotes"),
+        (chr(0xB0), "an angle of 30 degrees is 30*pi/180, and a temperature is a number, without a unit"),
         ("?", "a choice is a if c else b"),
         ("!", "there is no factorial, and lgamma(n + 1) is its logarithm; ~c is not"),
     )
@@ -43,8 +47,10 @@ FACTS: Mapping[str, str] = {
     name: hint
     for names, hint in (
         ("diff derivative Derivative differentiate gradient grad", ITSELF),
-        ("integrate Integral integral quad", _NO_INTEGRAL),
+        ("integrate Integral integral quad", NO_INTEGRAL),
         ("limit series solve dsolve", "there are derivatives only"),
+        ("dx dy dt", "a derivative is asked of the whole text, as in d/dx (x**2)"),
+        ("re im Re Im conj conjugate arg", COMPLEX),
         (
             "airyai airybi airyaiprime airybiprime AiryAi AiryBi airyAi airyBi Ai Bi airy_bi "
             "expint expi exp1 E1 Ei ei Li li Si Ci Chi Shi sici shichi fresnel fresnels fresnelc hyper "
@@ -55,6 +61,12 @@ FACTS: Mapping[str, str] = {
             "gammainccinv betainc betaincinv erfi",
             "gradcli has no such function; gradcli functions lists those that there are",
         ),
+        (
+            "gumbel_softmax ctc_loss lp_pool1d lp_pool2d lp_pool3d fractional_max_pool2d fractional_max_pool3d "
+            "multi_head_attention_forward adaptive_log_softmax_with_loss affine_grid",
+            "gradcli has no such function; code that calls it is run: gradcli check FILE.py::NAME --at VALUE",
+        ),
+        ("apply", "an autograd.Function is code, and is checked by its name: gradcli check FILE.py::NAME --at VALUE"),
         ("argmax argmin", "a position has no derivative and is not read; amax(x) is the value"),
         (
             "bessel_j0 bessel_j1 bessel_y0 bessel_y1 j0 j1 y0 y1 airy_ai modified_bessel_i0 modified_bessel_i1 "
@@ -65,6 +77,36 @@ FACTS: Mapping[str, str] = {
     for name in names.split()
 }
 """Facts on functions of other notations, by their names."""
+
+
+def of_unknown(name: str) -> str | None:
+    """Say what there is in place of a function that is not known, which may be a special function of an order.
+
+    >>> of_unknown("J_0"), of_unknown("f")
+    ('torch has no derivative of it', None)
+    """
+    letter = re.fullmatch(r"([A-Z])_?(?:\d|[nlm])", name)
+    special = _SPECIAL.get(letter[1]) if letter is not None else None
+    return FACTS.get(name) or special
+
+
+_SPECIAL = {
+    **dict.fromkeys("JYK", "torch has no derivative of it"),
+    **dict.fromkeys("PHLTU", "a polynomial is written out, as in 3/2*x**2 - 1/2"),
+}
+"""What is there in place of Bessel functions and orthogonal polynomials, by their letters."""
+
+WHERE: Mapping[str, str] = {
+    name: f", which is {said}"
+    for names, said in (
+        (f"gamma Gamma {chr(0x393)}", "exp(lgamma(x)) where x > 0; elsewhere that is its absolute value"),
+        ("factorial", "exp(lgamma(x + 1)) where x > -1; elsewhere that is its absolute value"),
+        ("beta Beta", "made of lgamma where its arguments are > 0; elsewhere that is its absolute value"),
+        ("nchoosek binom comb binomial", "made of lgamma where n >= k >= 0; elsewhere that is its absolute value"),
+    )
+    for name in names.split()
+}
+"""Where the spelling of a function that is not known holds, as the end of a message."""
 
 
 def of_equals(source: str) -> str:
@@ -84,7 +126,19 @@ def of_character(text: str, position: int) -> str | None:
     """
     if text[position] == "\\" and text[position + 1 :].lstrip(" \r").startswith("\n"):
         return "put parentheses around the whole expression"
+    if text[position] == "{" and re.search(r"(?<!\w)E_?\s*$", text[:position]):
+        return NO_EXPECTATION
     return _CHARACTERS.get(text[position])
+
+
+def of_unexpected(text: str, position: int) -> str:
+    """Say in a message what a character that is not in the language is, after an operand; empty of most.
+
+    >>> of_unexpected("x! + 1", 1), of_unexpected("!x", 0)
+    (': x! is exp(lgamma(x + 1)) where x > -1, and elsewhere that is its absolute value', '')
+    """
+    is_factorial = text[position] == "!" and re.search(r"[\w)\]]\s*$", text[:position]) is not None
+    return f": x! is {WHERE['factorial'].removeprefix(', which is ').replace(';', ', and')}" if is_factorial else ""
 
 
 def of_keyword(word: str, after: str) -> str:

@@ -10,16 +10,18 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gradcli.errors import LanguageError, Place, Span
+from gradcli.language.text import hints
 
 Piece = tuple[str, Span]
 """Characters of a plain text, with the range of the text as typed that they come from."""
 
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
-    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell"
+    "omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar"
 )
 _FUNCTIONS = (
-    "log ln exp sin cos tan sec csc cot sinh cosh tanh arcsin arccos arctan det tr Tr trace diag max min softmax relu"
+    "log ln exp sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan det tr Tr trace diag max min softmax "
+    "relu asin acos atan asinh acosh atanh"
 )
 
 _WORDS: Mapping[str, str] = {
@@ -29,7 +31,7 @@ _WORDS: Mapping[str, str] = {
     **dict.fromkeys(("|", "Vert", "lVert", "rVert", "parallel"), "‖"),
     **dict.fromkeys(("vert", "lvert", "rvert", "mid"), "|"),
     **dict.fromkeys(("odot", "circ"), ".*"),
-    **dict.fromkeys(("top", "intercal"), "T"),
+    **dict.fromkeys(("top", "intercal", "dagger"), "T"),
     **dict.fromkeys(("le", "leq"), "<="),
     **dict.fromkeys(("ge", "geq"), ">="),
     **dict.fromkeys(("ne", "neq"), "!="),
@@ -55,8 +57,14 @@ _STYLES = frozenset(
 )
 """Words that change how what is in their braces looks."""
 
-_ACCENTS = frozenset("hat bar tilde widehat overline check".split())
+_ACCENTS = frozenset("hat bar tilde widehat overline check dot ddot".split())
 """Words that make another name of what is in their braces."""
+
+_RATES = frozenset(["dot", "ddot"])
+"""Accents of derivatives in time, which are no name on the left-hand side of an equation."""
+
+_IN_BRACKETS = re.compile(r"(?:[^\[\]]|\[[^\[\]]*\])*?\\(?:right|[bB]igg?r?)[ \t]*(?=\])")
+"""Pattern of what a large bracket opens, up to the one that closes it."""
 
 _AROUND: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("frac", "dfrac", "tfrac"), ("((", ")/(", "))")),
@@ -69,7 +77,9 @@ _AROUND: Mapping[str, tuple[str, ...]] = {
 _UNREAD: Mapping[str, str] = {
     **dict.fromkeys(("sum", "prod"), "write sum(x) or prod(x), or Σ[k=0..2] x[k] for a sum over elements"),
     **dict.fromkeys(("partial", "nabla"), "gradcli differentiates: give the function itself, such as x**2"),
-    **dict.fromkeys(("int", "lim"), "there are derivatives only"),
+    **dict.fromkeys(("int", "oint", "iint", "iiint"), hints.NO_INTEGRAL),
+    "lim": "there are derivatives only",
+    "sim": hints.NO_EXPECTATION,
     **dict.fromkeys("begin end ldots dots cdots".split(), "write [[1, 2], [3, 4]] for a matrix"),
 }
 """Words that are certainly of LaTeX and not read, with what to write instead."""
@@ -103,8 +113,8 @@ def parts(text: str, source: str) -> list[Piece]:
     >>> def read(text): return "".join(piece for piece, _ in parts(text, "EXPR"))
     >>> read(r"\frac{1}{2}\|A\mathbf{x}-b\|_2^2"), read(r"\log\det X + \lambda\operatorname{tr}(X^{\top}X)")
     ('((1)/(2))‖A x-b‖_2^2', 'log det X + lambda tr(X^(T)X)')
-    >>> read(r"\sigma(w^\top x)"), read(r"\frac12 \hat{y}_{1}")
-    ('σ(w^T x)', '((1)/(2)) y_hat_1')
+    >>> read(r"\sigma(w^\top x)"), read(r"\frac12 \hat{y}_{1}"), read(r"4\left[x + 1\right]")
+    ('σ(w^T x)', '((1)/(2)) y_hat_1', '4(x + 1)')
     """
     return list(_Reader(text, source).pieces(closing=""))
 
@@ -116,6 +126,7 @@ class _Reader:
         self.text, self.source = text, source
         self.position = 0
         self.last = ""  # character that was read
+        self.grouping = set[int]()  # places of brackets that group, as parentheses do
         self.is_function = all(
             re.match(r"(?:\\(?:left|[bB]igg?l?))?[ \t]*\(", text[found.end() :])
             for found in re.finditer(r"\\sigma(?![A-Za-z])[ \t]*", text)
@@ -174,6 +185,7 @@ class _Reader:
             yield from self._named(_WORDS[word], start, end)
         elif word in _DROPPED:
             self.position = stop
+            yield from self._bracket(stop)
         elif word in _STYLES:
             yield from self._styled(start, stop, "")
         elif word in _ACCENTS:
@@ -184,12 +196,23 @@ class _Reader:
             hint = _UNREAD.get(word, "write the sign or the function of the language; gradcli functions lists them")
             raise self._error(f"'\\{word}' of LaTeX is not read", start, end, hint)
 
+    def _bracket(self, place: int) -> Iterator[Piece]:
+        """Generate the parenthesis that a large bracket is, `\\left[x + 1\\right]^2`, if it is one, and no list."""
+        if self.text[place : place + 1] == "[" and (found := _IN_BRACKETS.match(self.text, place + 1)) is not None:
+            is_list = re.search("[,;:&]", re.sub(r"\([^()]*\)|\\[,;:]", "", found[0])) is not None
+            self.grouping |= set() if is_list else {place, found.end()}
+        if place in self.grouping:
+            yield self._piece("(" if self.text[place] == "[" else ")", place, place + 1)
+
     def _styled(self, start: int, stop: int, suffix: str) -> Iterator[Piece]:
         """Generate what is in braces, or the character after a word, as one word."""
         inside = self._argument(start, stop)
         text = "".join(piece for piece, _ in inside).strip()
         if suffix and not text.isidentifier():
             raise self._error("an accent stands over one name", start, self.position, "write a name: y_hat")
+        if suffix.lstrip("_") in _RATES and re.match(r"\s*=(?!=)", self.text[self.position :]):
+            hint = "write the right-hand side alone"
+            raise self._error("an equation of a derivative in time is not read", start, self.position, hint)
         if text.replace("_", "a").isalnum():
             self.last = self.text[start - 1 : start]
             yield from self._named(text + suffix, start, self.position)

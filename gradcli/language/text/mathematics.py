@@ -14,15 +14,18 @@ A body reaches as far as a product does, so `Σ[k=0..2] x[k]*y[k] + 1` adds 1 to
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from gradcli.language.text import nodes
-from gradcli.language.text.source import Cursor
-from gradcli.language.text.tokens import COMPARISON, JUXTAPOSED, OTHERWISE, PRODUCT, Token, is_position
+from gradcli.language.text.source import Cursor, SourceText
+from gradcli.language.text.tokens import COMPARISON, JUXTAPOSED, OTHERWISE, POWERS, PRODUCT, Token, is_position
 
 Read = TypeVar("Read")
+
+_THOUSANDS = re.compile(r"\d{1,3}(?:_\d{3})+")
 
 PREFIXES = frozenset(
     "log ln det logdet tr trace exp sin cos tan sec csc cot sinh cosh tanh asin acos atan arcsin arccos arctan".split()
@@ -122,6 +125,17 @@ def prefixed(grammar: ExpressionReader) -> nodes.Node:
         raise grammar.source.error(message, word.span.to(grammar.behind().span), hint=hint)
     arguments = nodes.Arguments(argument.span, word, (nodes.Argument(None, argument),))
     return nodes.NameNode(word.span.to(argument.span), word, arguments)
+
+
+def require_power(source: SourceText, sign: Token, number: Token) -> None:
+    """Refuse `x^2_1`, where Python reads the number 21, and paper the power 2 of x_1.
+
+    Raises:
+        LanguageError: The number is a power, and has an underscore that parts no thousands.
+    """
+    if sign.text in POWERS and not _THOUSANDS.fullmatch(number.text):
+        plain = number.text.replace("_", "")
+        raise source.error(f"'{number.text}' may be the number {plain}, or a power before an index", number.span)
 
 
 def norm(grammar: ExpressionReader) -> nodes.Node:

@@ -15,15 +15,24 @@ _SIGNS = {s: instead for signs, instead in map(str.split, _PLAIN.split(", ")) fo
 _RAISED = {**{sign: str(digit) for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁺": "+", "⁻": "-"}
 _LARGE = {"∑": "Σ", "∏": "Π"}
 
+_ACCENTS = {
+    chr(mark): word
+    for mark, word in zip(
+        (0x302, 0x303, 0x304, 0x305, 0x307, 0x308, 0x20D7), "hat tilde bar bar dot ddot vec".split(), strict=True
+    )
+}
+"""Marks above a letter that have no letter of their own with it, `x̂`, by the words of LaTeX for them."""
+
 _SIGN = re.compile(
     rf"""(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
-      | (?P<inverse>⁻[ᵀ⊤]) | (?P<turned>\^?[ᵀ⊤]|\^{{[ᵀ⊤]}})
+      | (?P<inverse>⁻[ᵀ⊤]) | (?P<turned>\^?[ᵀ⊤†]|\^{{[ᵀ⊤†]}})
       | √\s*(?:(?P<root>(?=\())|(?P<operand>(?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))
       | (?P<large>[∑∏](?=\s*\[))
       | (?:(?<!\w)|(?<![\w.])(?P<factor>\d[\d.]*))(?P<pi>π)(?![\d_])
       | (?P<degrees>(?<![\w.])\d[\d.]*\s*°(?![^\W\d]))
       | (?P<bars>\|\|) | (?P<fraction>(?<!\d)[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
       | (?P<lowered>(?<=[‖∥])[₀₁₂₃₄₅₆₇₈₉∞]|(?<=\|\|)[₀₁₂₃₄₅₆₇₈₉])
+      | (?<=\w)(?P<accent>[{"".join(_ACCENTS)}])(?!\s*=(?!=))
       | (?P<sign>[{"".join(_SIGNS)}])""",
     re.VERBOSE,
 )
@@ -103,6 +112,8 @@ def plain(text: str) -> str:
 
     >>> plain("2·x² − √(y)/√x[i]"), plain("x⁻¹ ≤ π"), plain("x₁ + ⌊x⌋"), plain("||x||₂^2"), plain("A⁻ᵀ ⊙ Bᵀ")
     ('2*x^2 - sqrt(y)/sqrt(x[i])', 'x^-1 <= pi', 'x1 + floor(x)', '‖x‖_2^2', "A^{-T} .* B'")
+    >>> plain("x\u0302 + θ\u0307²")
+    'x_hat + θ_dot^2'
     """
     return PlainText(text).text
 
@@ -158,6 +169,8 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
                 yield f"({unicodedata.normalize('NFKC', found[0]).replace('⁄', '/')})", span
             case "lowered":
                 yield f"_{_LOWERED.get(found[0], 'inf')}", span
+            case "accent":
+                yield f"_{_ACCENTS[found[0]]}{' ' * text[stop : stop + 1].isalpha()}", span
             case _:
                 yield _SIGNS[found[0]], span
     if position < len(text):

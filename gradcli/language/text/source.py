@@ -203,7 +203,7 @@ class SourceText:
         is_value = self.name.split(maxsplit=1)[0] in hints.VALUES
         is_behind = before is not None and (before.kind != "operator" or text in (")", "]"))
         if token.text == "=" and text == ")" and self.name == "EXPR":
-            return "the names of its body are the variables"
+            return "a function is defined first, and used after it: f(x) = x^2; f(3)"
         if token.text == "=" and text not in (":", "==", "!="):
             return hints.of_equals(self.name)
         if token.kind == "keyword":

@@ -198,6 +198,7 @@ def _unexpected(text: str, position: int, source: str) -> LanguageError:
     shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
     place = Place(text, Span(position, position + 1), source)
     hint = hints.of_character(text, position)
+    shown += hints.of_unexpected(text, position)
     return LanguageError(f"unexpected character {shown}", place=place, hint=hint)
 
 
@@ -218,5 +219,4 @@ def _require_real(tokens: list[Token], name: Span, text: str, source: str) -> No
     number = tokens[-1] if tokens else None
     if number is not None and number.kind == "number" and number.span.stop == name.start:
         place = Place(text, number.span.to(name), source)
-        hint = f"write {number.text}*{text[name.start : name.stop]} for a product"
-        raise LanguageError("complex numbers are not read", place=place, hint=hint)
+        raise LanguageError("complex numbers are not read", place=place, hint=hints.COMPLEX)

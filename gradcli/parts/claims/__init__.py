@@ -48,7 +48,7 @@ _COMMANDS = {
         "gradcli.parts.claims.check:check",
         answer="gradcli.parts.claims.shell:answer_check",
         lacks=("npy",),
-        other_names=("prove", "verify", "gradcheck", "check_grads"),
+        other_names=("prove", "verify", "gradcheck", "check_grads", "grad-check", "gradient-check"),
         near=("compare", "test", "validate"),
         respelled="gradcli.parts.claims.respelled_claims:respelled",
     ),

@@ -144,7 +144,10 @@ def _require_of_boxes(of_points: Sequence[str]) -> None:
     """
     if of_points:
         message = f"{option(of_points[0])} is for points, and a box has every point of its ranges"
-        raise UsageError(message, hint=f"leave it out, or give points: {option('random', '100')}, without a statement")
+        hint = f"leave it out, or give points: {option('random', '100')}, without a statement"
+        if of_points[0] == "shape":
+            hint = f"a box of vectors has bounds of their shape: {option('in', 'x=[-1,-1]..[1,1]')}"
+        raise UsageError(message, hint=hint)
 
 
 @dataclass(frozen=True)

@@ -141,8 +141,7 @@ def open_readings(
     if isinstance(unnamed, str) and (moved := differentials_in(unnamed, wrt)):
         named, unnamed = {**named, **dict.fromkeys(moved, unnamed)}, None
     found: list[OpenReading] = []
-    for variable in wrt if isinstance(unnamed, str) else ("",):
-        claims = named if unnamed is None else {**named, variable: unnamed}
+    for claims in [named] if unnamed is None else _named(unnamed, named, wrt):
         constraints = [OpenClaim(name, text) for name, text in claims.items() if isinstance(text, str) and name in wrt]
         with suppress(GradcliError):
             few = _few(likely_shapes(unbound, shape, constraints, _cost_of_several, square))
@@ -150,6 +149,24 @@ def open_readings(
     found.sort(key=lambda one: one.found.cost)
     likely = [one for one in found if one.found.cost <= found[0].found.cost + MOST_UNLIKELY]
     return likely[:MOST_READINGS] or [OpenReading(next(likely_shapes(unbound, shape, square=square)), claim)]
+
+
+def _named(
+    unnamed: str | StatedFunction, named: Mapping[str, str | StatedFunction], wrt: Sequence[str]
+) -> Iterator[Mapping[str, str | StatedFunction]]:
+    """Name a claim without a variable: by each, and by all where it lists one for each, `[y, x]` of x*y.
+
+    >>> [*_named("[y, x]", {}, ["x", "y"])]
+    [{'x': '[y, x]'}, {'y': '[y, x]'}, {'x': 'y', 'y': 'x'}]
+    """
+    if not isinstance(unnamed, str):
+        yield {**named, "": unnamed}
+        return
+    from gradcli.parts.claims.respelled_claims import listed_claims
+
+    yield from ({**named, variable: unnamed} for variable in wrt)
+    if len(wrt) > 1 and len(listed := listed_claims(unnamed)) == len(wrt):
+        yield {**named, **dict(zip(wrt, listed, strict=True))}
 
 
 def answer_open(found: Sequence[OpenReading], answer: Callable[[OpenReading], Checking]) -> Checking:

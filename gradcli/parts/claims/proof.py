@@ -63,12 +63,14 @@ class Proof:
         is_open: Whether only for points at which nothing that a branch depends on is 0.
         has_kinks: Whether there are points without a derivative, at which the claim says another number than a slope.
         is_of_box: Whether only for points of the box that it was asked for.
+        left_out: What is not 0 at the points that it is for, where that is known.
     """
 
     shapes: str
     is_open: bool
     has_kinks: bool
     is_of_box: bool = False
+    left_out: Expr | None = None
 
 
 def prove(
@@ -104,12 +106,18 @@ def _by_elements(subject: Subject, reading: Reading, box: ProofBox | None) -> Pr
             if reading.of != "vector-Jacobian product" or reading.names_vector or _is_constant(subject):
                 if _holds_in_general(subject, sides, regions):
                     entries = None if box else sides.entries
-                    return Proof(_shapes(subject, entries), is_open, regions.has_kinks, regions.is_of_box)
+                    return Proof(
+                        _shapes(subject, entries), is_open, regions.has_kinks, regions.is_of_box, regions.left_out
+                    )
                 if sides.derivative.sizes and _holds_in_general(subject, sides.at_hand, regions):
-                    return Proof(_shapes(subject, None), is_open, regions.has_kinks, regions.is_of_box)
+                    return Proof(
+                        _shapes(subject, None), is_open, regions.has_kinks, regions.is_of_box, regions.left_out
+                    )
             with _no_proof():
                 if _holds_written_out(subject, reading, sides, regions):
-                    return Proof(_shapes(subject, None), is_open, regions.has_kinks, regions.is_of_box)
+                    return Proof(
+                        _shapes(subject, None), is_open, regions.has_kinks, regions.is_of_box, regions.left_out
+                    )
     return None
 
 

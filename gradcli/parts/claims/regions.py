@@ -176,11 +176,19 @@ class Regions:
     Attributes:
         has_kinks: Whether there are boundaries on which the claim is not the derivative, which does not exist there.
         is_of_box: Whether regions were left out that the box does not meet.
+        left_out: The first difference that is 0 on a boundary that was left out.
     """
+
+    left_out: Expr | None = None
 
     def __init__(self, ranges: Ranges, *, is_open: bool = False, box: ProofBox | None = None) -> None:
         self.ranges, self.is_open, self.box, self.left = ranges, is_open, box, MOST_REGIONS
         self.has_kinks = self.is_of_box = False
+
+    @property
+    def found(self) -> tuple[bool, bool, bool, Expr | None]:
+        """The attributes with which a proof is made."""
+        return self.is_open, self.has_kinks, self.is_of_box, self.left_out
 
     def agree(self, region: Region) -> bool:
         """Tell whether truth and claim are proved to be the same in all parts of a region."""
@@ -218,6 +226,8 @@ class Regions:
         sides = [sign for sign in (1, -1) if sign in signs]
         yield from (region.with_sign(condition, sign) for sign in (sides[:1] if condition.is_equality else sides))
         is_left_out = 0 not in signs or (self.is_open and not condition.is_of_indices)
+        if 0 in signs and is_left_out and self.left_out is None:
+            self.left_out = condition.difference
         yield from () if is_left_out else region.on_boundary(condition)
 
     def _agree_on_boundary(self, region: Region) -> bool:

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.questions_in_words import is_rate
+from gradcli.cli.questions_in_words import is_rate, unwrapped
+from gradcli.cli.respelled_values import NUMBER
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
+from gradcli.language.spelled_texts import parted
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -21,6 +23,30 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     """Generate checks by other names, and an equation as a function with its claim."""
     yield SpelledGroup(_by_other_names(line))
     yield SpelledGroup(_equation(line))
+    yield SpelledGroup(_box_of_vectors(line, error))
+    yield SpelledGroup(_expected(line))
+    yield SpelledGroup(_for_each(line, error))
+
+
+def listed_claims(text: str) -> list[str]:
+    """Part a list of claims, one for each variable, with brackets around it or without.
+
+    >>> listed_claims("[y, sin(x)]"), listed_claims("2*x")
+    (['y', 'sin(x)'], ['2*x'])
+    """
+    inside = text.strip()
+    return parted(inside[1:-1] if inside[:1] + inside[-1:] in ("[]", "()") else inside)
+
+
+def _for_each(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Name the claims of a list by the variables, `--claim "[y, x]"` of x*y at a point."""
+    for place, option in line.values.items():
+        if option != "--claim" or "names no variable" not in error.text.message or place in line.flags:
+            continue
+        listed = listed_claims(line.words[place])
+        if len(listed) == len(line.variables) > 1:
+            named = zip(line.variables, listed, strict=True)
+            yield line.put(place - 1, 2, *(word for pair in named for word in ("--claim", "=".join(pair))))
 
 
 def _by_other_names(line: TypedLine) -> Iterator[Words]:
@@ -32,12 +58,49 @@ def _by_other_names(line: TypedLine) -> Iterator[Words]:
         yield ("check", *rest[-3:])
 
 
+def _box_of_vectors(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Give the ranges of vectors bounds of their shape, `x=[-5,-5]..[5,5]`, in place of `--in x=-5..5 --shape x=2`."""
+    if "is for points, and a box" not in error.text.message:
+        return
+    words, sizes = list(line.words), dict[str, int]()
+    for place, option in line.values.items():
+        name, _, size = line.words[place].rpartition("=")
+        if (
+            option == "--shape"
+            and size.isdecimal()
+            and 0 < int(size) <= _LONGEST
+            and line.flags.get(place - 1) == option
+        ):
+            sizes[name or "x"] = int(size)
+            words[place - 1 : place + 1] = ["", ""]
+    for place, option in line.values.items():
+        name, equals, ends = line.words[place].rpartition("=")
+        if option == "--in" and (found := re.fullmatch(r"([^\[\]]+)\.\.([^\[\]]+)", ends)) and (name or "x") in sizes:
+            low, high = (f"[{','.join([end] * sizes[name or 'x'])}]" for end in found.groups())
+            words[place] = f"{name}{equals}{low}..{high}"
+    yield tuple(filter(None, words))
+
+
+_LONGEST = 8
+"""Most elements of a vector whose bounds are written out."""
+
+
 def _equation(line: TypedLine) -> Iterator[Words]:
-    """Take the right side of an equation for a claim, `check "x^2 = 2x"`."""
+    """Take the right side of `check "x^2 = 2x"` for a claim, or for the same function: their difference is constant."""
     if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
-        equation = re.fullmatch(r"\s*([^;=]+?)\s*={1,2}(?!=)\s*([^;]+?)\s*", line.text)
+        equation = re.fullmatch(r"\s*([^;=]+?)\s*(?:={1,2}(?!=)|->|→|=>)\s*([^;]+?)\s*", unwrapped(line.text))
         is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
         is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
         if equation is not None and is_whole and not (is_definition or " at " in line.text):
             rest = line.put(line.others[0], 1, equation[1])[line.start :]
             yield ("check", *rest, "--claim", equation[2])
+            if "=" in line.text:
+                yield ("check", f"{equation[1]} - ({equation[2]})", *rest[1:], "--claim", "0")
+
+
+def _expected(line: TypedLine) -> Iterator[Words]:
+    """Write what a number after the point is said to be, `--at 2 "== 4"`, as the number that is expected there."""
+    words = [line.words[n] for n in line.others[1:]]
+    expected = re.fullmatch(r"\s*={1,2}\s*(\S+)\s*", " ".join(words))
+    if line.command == "check" and "--at" in line.flags.values() and expected and NUMBER.fullmatch(expected[1]):
+        yield (*line.without(*line.others[1:]), "--expect", expected[1])

@@ -223,7 +223,10 @@ def _unrefuted(
     if proof is None:
         return answer("no counterexample", counted, note=_joined(*notes, unproved))
     if proof.is_open:
-        notes.append("it is proved except where a branch changes: there kinks may cancel, and leave another slope")
+        where = "" if proof.left_out is None else f", where {proof.left_out} = 0"
+        notes.append(
+            f"it is proved except where a branch changes{where}: there kinks may cancel, and leave another slope"
+        )
     elif proof.has_kinks:
         notes.append("it is proved where it is differentiable")
     notes += ["the proof is of the branches that the box meets"] * proof.is_of_box

@@ -28,6 +28,7 @@ _COMMANDS = {
         "gradcli.parts.code.code:code",
         lacks=("csv", "tsv", "npy", "npz"),
         other_names=("script",),
+        near=("convert", "export", "translate", "codegen", "lambdify"),
     ),
 }
 

@@ -52,12 +52,17 @@ if TYPE_CHECKING:
     )
     from gradcli.parts.everywhere.proved_lines import proved_line as proved_line
 
+_EXTREMES = ("min", "max", "minimum", "maximum", "minimize", "maximize", "minimise", "maximise", "extrema")
+"""Commands that search for the least and the greatest value."""
+
 _RANGE = Command(
     "range",
     "Look closer",
     "gradcli.parts.everywhere.shell:range_over",
     "gradcli.parts.everywhere.ranges:range_over",
     lacks=("npy", "npz"),
+    near=(*_EXTREMES, "bounds", "interval"),
+    elsewhere=tuple((name, "gradcli bounds a function in a box, and searches no further") for name in _EXTREMES),
 )
 
 

@@ -48,12 +48,14 @@ class BoxCondition:
         is_strict: Whether it certainly holds where the number is positive alone, not where it is 0.
         fails_at_zero: Whether it certainly fails where the number is 0; neither is known of `y >= 0 or y > 5`.
         shown: A side of the comparison, whose value a counterexample shows, and its text.
+        said: The comparison; empty of several at once.
     """
 
     quantity: BoxQuantity
     is_strict: bool
     fails_at_zero: bool
     shown: tuple[BoxQuantity, str] | None
+    said: str = ""
 
 
 def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
@@ -84,6 +86,7 @@ class _Comparison:
     difference: str
     is_strict: bool
     side: str
+    said: str = ""
 
 
 _PRIME = re.compile(r"\b[^\W\d](?:'|\u2032)(?!\w)")
@@ -116,7 +119,7 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
         sign = _SIGNS.get(pieces[n], pieces[n])
         left, right = pieces[n - 1].strip(), pieces[n + 1].strip()
         difference = f"({right}) - ({left})" if sign.startswith("<") else f"({left}) - ({right})"
-        found.append(_Comparison(difference, sign in "<>", left))
+        found.append(_Comparison(difference, sign in "<>", left, f"{left} {sign} {right}"))
     return found
 
 
@@ -124,7 +127,7 @@ def _condition(comparison: _Comparison, text: str, box: MovingBox, fails_at_zero
     """Make the Program of a difference."""
     quantity = _quantity(comparison.difference, text, box)
     shown = (_quantity(comparison.side, text, box), comparison.side) if comparison.side else None
-    return BoxCondition(quantity, comparison.is_strict, fails_at_zero, shown)
+    return BoxCondition(quantity, comparison.is_strict, fails_at_zero, shown, comparison.said)
 
 
 def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:

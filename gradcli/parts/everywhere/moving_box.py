@@ -25,7 +25,7 @@ from gradcli.parts.everywhere.line_boxes import USUAL, on_line, parameter_of, ra
 from gradcli.parts.everywhere.scalars import ScalarProgram, in_numbers
 from gradcli.questions.bound_function import BoundFunction, FunctionWithValues, rounded
 from gradcli.questions.likely_shapes import given_shapes
-from gradcli.questions.naming import Directions
+from gradcli.questions.naming import Directions, require_valued
 from gradcli.reference.bounds import NoRuleError
 from gradcli.results import OnBox
 
@@ -196,6 +196,7 @@ def asked_box(
         GradcliError: There is no range, a value is missing, or a range or a shape makes no sense.
     """
     if not ranges:
+        require_valued(unbound.snippet, unbound.at)
         names = unbound.snippet.program.names
         example = option("in", f"{names[0]}=-1..1") if names else ""
         raise InputError("a box needs the range of a variable", hint=f"add {example}" if example else None)

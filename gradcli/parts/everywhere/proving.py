@@ -92,8 +92,19 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
         return BoxProof(text, "undecided", found.evaluated, None, 1.0, NOWHERE)
     if not len(unproved):
         return BoxProof(text, "proved", found.evaluated, note=note)
-    reason = f"stopped {found.stopped}" if found.stopped else "the rest is as small as floats are"
+    reason = f"stopped {found.stopped}" if found.stopped else _on_the_rest(condition, unproved, box)
     return BoxProof(text, "undecided", found.evaluated, None, unproved.share_of(box.low, box.high), reason)
+
+
+def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
+    """Say where boxes are left that are as small as floats are, as where both sides are equal."""
+    reason = "the rest is as small as floats are"
+    if condition.said:
+        middle = (rest.low[:, 0] + rest.high[:, 0]) / 2
+        there = box.by_name(np.where(abs(middle) < np.finfo(float).tiny, 0.0, middle))
+        where = ", ".join(f"{name} = {number:.3g}" for name, number in there.items())
+        reason += f": {condition.said} is open at {where}, where both sides may be equal"
+    return reason
 
 
 def _value_at(condition: BoxCondition, place: Array) -> str:

@@ -26,6 +26,7 @@ _COMMANDS = {
         "gradcli.parts.explain.shell:explain",
         "gradcli.parts.explain.explain:explain",
         other_names=("steps",),
+        near=("trace", "tape", "backprop"),
     ),
     "graph": Command(
         "graph",

@@ -34,11 +34,9 @@ _IMPROVE = Command(
     "gradcli.parts.improve.improve:improve",
     lacks=("csv", "tsv", "npy", "npz"),
     other_names=("rewrite", "stabilize"),
-    elsewhere=(
-        (
-            "simplify",
-            "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim",
-        ),
+    elsewhere=tuple(
+        (name, "gradcli improve rewrites a function where it loses digits; gradcli check proves formulas, by --claim")
+        for name in ("simplify", "expand", "factor")
     ),
 )
 

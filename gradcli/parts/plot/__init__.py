@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from gradcli.report.document import Screen
     from gradcli.results import Plot
 
+_STATIONARY = ("critical", "critical-points", "stationary")
+"""Commands that solve for where a derivative is 0."""
+
 _COMMANDS = {
     "plot": Command(
         "plot",
@@ -39,6 +42,10 @@ _COMMANDS = {
         "gradcli.parts.plot.plot:plot",
         lacks=("latex", "plain", "npy", "npz"),
         other_names=("draw",),
+        near=(*_STATIONARY, "visualize", "contour"),
+        elsewhere=tuple(
+            (name, "gradcli solves no equation, and a plot shows where dy/dx is 0") for name in _STATIONARY
+        ),
         respelled="gradcli.parts.plot.respelled_plots:respelled",
     ),
 }

@@ -38,6 +38,9 @@ MEASURED = 1e-2
 LINEAR = 1e-3
 """Largest relative error of a sum of two results that rounding may explain."""
 
+FURTHER = np.array([1.5, 4.0, 30.0, 1e3])
+"""Sizes of elements further from 0, next to the least that is wrong."""
+
 NEXT_TO_ZERO = 1e-6
 """Largest end of a range that is taken for 0, where 0 lies between the ends."""
 
@@ -267,6 +270,8 @@ def _place(custom: CustomFunction, name: str, seen: _Elements, kind: _Kind) -> s
     result = custom.try_variant(given.moved({name: np.full_like(given.values[name], further)}))
     if result is not None and not _is_far_off(result, name):
         return ""
+    if kind.said.startswith("far") and _is_right_further(custom, name, wrong):
+        return ""
     if not all(_is_borne_out(custom, name, seen.x[part], is_right=is_right) for part, is_right in (
         (seen.is_right, True), (~seen.is_right, False),
     )):  # fmt: skip
@@ -275,6 +280,16 @@ def _place(custom: CustomFunction, name: str, seen: _Elements, kind: _Kind) -> s
         return kind.next_to_zero
     about = "about " * (f"{right:.4g}" != f"{wrong:.4g}")
     return kind.said.format(f"{about}{kind.sign * wrong:.4g}")
+
+
+def _is_right_further(custom: CustomFunction, name: str, least: float) -> bool:
+    """Tell whether the gradient by some elements further from 0 is 0, and right: what is wrong ends before them."""
+    given = custom.arguments
+    for size in max(least, 1.0) * FURTHER:
+        result = custom.try_variant(given.moved({name: np.full_like(given.values[name], size)}))
+        if result is not None and not (result.found[name].any() or result.truth[name].any()):
+            return True
+    return False
 
 
 def _is_borne_out(custom: CustomFunction, name: str, x: Array, *, is_right: bool) -> bool:

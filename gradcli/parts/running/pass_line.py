@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradcli.report import document as doc
+from gradcli.report import document as doc, wording
 from gradcli.report.compose.formula_tables import standing_of
 from gradcli.report.document import Screen, line
 from gradcli.report.numbers import in_a_line
@@ -41,12 +41,17 @@ def pass_note(one: Pass) -> doc.Note:
             parts.append(standing_of(one.worst))
     parts.append(doc.Styled(f"{one.seconds:.2g} s", "aside"))
     parts += [f"\n         {told}" for told in one.nonfinite]
+    if one.worst is not None and one.worst.is_minor and one.worst.findings:  # a pass that is wrong follows in full
+        found = one.worst.findings[0]
+        name = doc.Symbol(wording.entry(found, one.answers[0].output, is_weighted=True))
+        why = f": {found.note}" if found.note else ""
+        return _in_a_row(parts, "\n         ", name, f" {found.verdict}{why}; --pass {one.number} shows it")
     return _in_a_row(parts)
 
 
-def _in_a_row(parts: Sequence[str | doc.Inline]) -> doc.Note:
+def _in_a_row(parts: Sequence[str | doc.Inline], *after: str | doc.Inline) -> doc.Note:
     first, *rest = parts
-    return doc.Note(line(first, *(piece for part in rest for piece in ("   ", part))))
+    return doc.Note(line(first, *(piece for part in rest for piece in ("   ", part)), *after))
 
 
 def _first(words: Sequence[str]) -> str:

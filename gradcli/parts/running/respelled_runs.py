@@ -12,6 +12,7 @@ from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.questions_in_words import asked, is_of_sympy
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
+from gradcli.parts.running.targets import functions_of
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -63,7 +64,7 @@ def _in_place_of_expression(line: TypedLine, error: GradcliError) -> Iterator[Wo
             if is_of_sympy(text):
                 yield from map(tuple, asked(text))
                 return
-            names, passes = re.findall(r"(?m)^def (\w+)", text), re.findall(r"(?m)^(\w+)\.backward\(\)", text)
+            names, passes = functions_of(text), re.findall(r"(?m)^(\w+)\.backward\(\)", text)
             has_value = "--at" in line.flags.values()
             if passes and path.endswith(".py") and not has_value and line.command not in ("", DERIVATIVE):
                 yield line.put(line.others[0], 1, f"{path}::{passes[-1]}")

@@ -112,8 +112,20 @@ def _functions(path: str) -> list[str]:
     """List the functions of a file, by its text."""
     with contextlib.suppress(OSError, InputError):
         text = script_of(path) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
-        return re.findall(r"(?m)^def (\w+)", text)
+        return functions_of(text)
     return []
+
+
+def functions_of(text: str) -> list[str]:
+    """List what the text of a file has to ask for: functions, autograd.Functions, and modules that it makes.
+
+    >>> functions_of("class F(autograd.Function):\n ...\nclass N(nn.Module):\n ...\nnet = N()\ndef f(x): ...")
+    ['F', 'net', 'f']
+    """
+    classes = re.findall(r"(?m)^class (\w+)", text)
+    made = rf"(\w+)\s*(?::[^=\n]+)?=\s*(?:(?:torch\.)?nn\.(?=[A-Z])|(?:{'|'.join(classes) or '(?!)'})\()"
+    found = re.finditer(rf"(?m)^(?:(?:async )?def (\w+)|class (\w+)\(.*\bFunction\)|{made})", text)
+    return [one[1] or one[2] or one[3] for one in found]
 
 
 def target(text: str) -> Target | None:
@@ -321,6 +333,9 @@ def _found(target: Target, module: ModuleType) -> object:
     if isinstance(found, type) and hasattr(found, "apply") and hasattr(found, "backward"):  # an autograd.Function
         return found.apply
     if isinstance(found, type):
-        hint = f"name an instance of it, or {target.text}.apply of an autograd.Function"
+        made = [name for name, one in vars(module).items() if isinstance(one, found)]
+        own, small = target.text.removesuffix(target.name), found.__name__.lower()
+        making = f"write {small} = {found.__name__}() below it, and ask for {own}{small}"
+        hint = f"ask for an instance of it: {own}{made[0]}" if made else making
         raise InputError(f"{target.text} is a class, and no function of tensors", hint=hint)
     return found

@@ -24,6 +24,7 @@ class LatexPrinter(Sentences, SymPyPrinter):  # type: ignore[misc]
     _AND, _OR, _NOT, _UNEQUAL = r" \text{ and } ", r" \text{ or } ", r"\text{not } ", r" \neq "
     _print_abs, _print_ceil = SymPyPrinter._print_Abs, SymPyPrinter._print_ceiling
     _print_Pi, _print_Exp1, _print_NaN = always(r"\pi"), always("e"), always(r"\mathrm{nan}")
+    _print_ComplexInfinity = always(r"\text{undefined}")
     _print_Infinity, _print_NegativeInfinity = always(r"\infty"), always(r"-\infty")
 
     def __init__(self) -> None:

@@ -116,6 +116,7 @@ class PrettyPrinter(Sentences, PlainPrinter):
     _AND, _OR, _NOT, _UNEQUAL = " and ", " or ", "not ", "≠"
     _print_Pi, _print_Exp1 = always("π"), always("e")
     _print_Infinity, _print_NegativeInfinity = always("∞"), always("-∞")
+    _print_ComplexInfinity = _print_NaN = always("undefined")
 
     def _bracketed(self, inside: str) -> str:
         return f"({inside})"

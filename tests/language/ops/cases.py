@@ -283,7 +283,11 @@ round_to  torch.round(x*1.234, decimals=2)*x  np.round(x*1.234, 1)*x
     round_to(123*x, -1)*x as round(123*x, decimals=-1)*x  np.around(1.1*x)*x
 heaviside  heaviside(x, 1/2)*x as np.heaviside(x, 1/2)*x
 cbrt  cbrt(x) as np.cbrt(x)
+scaled_softplus  F.softplus(x, beta=2)  F.softplus(x*k, 0.5, 30)  F.softplus(x, threshold=25)
+weighted_binary_cross_entropy
+    F.binary_cross_entropy(p, 1 - p, weight=w) as (-w*((1 - p)*log(p) + p*log(1 - p))).mean()
 weighted_binary_cross_entropy_with_logits
+    F.binary_cross_entropy_with_logits(x, k, weight=w) as (w*(log(1 + exp(x)) - x*k)).mean()
     F.binary_cross_entropy_with_logits(x, k, pos_weight=w) as ((1 - k)*x + (1 + (w - 1)*k)*log(1 + exp(-x))).mean()
     F.binary_cross_entropy_with_logits(x, k, pos_weight=torch.tensor(3.), reduction='none')
 isnan  where(isnan(x), 0, x**2)

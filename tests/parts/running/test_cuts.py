@@ -97,6 +97,18 @@ def test_a_change_that_autograd_does_not_see_is_a_cut() -> None:
     )
 
 
+def test_a_cut_is_named_by_the_element_that_lacks_something() -> None:
+    """And not by the first one: a rounding that is passed over gives a factor 2*x where the function is flat."""
+
+    def straight_through(x: torch.Tensor) -> torch.Tensor:
+        return ((x.round() - x).detach() + x) ** 2
+
+    check = check_of(record(straight_through, torch.tensor([0.3, 1.7], dtype=torch.float64)).jacobian())
+    (found,) = (entry for entry in check.findings if entry.verdict == "cut")
+    assert (found.row, found.torch) == ((1,), 4.0)
+    assert "by x[1] the gradient of y[1] is 4, without that 0" in found.note
+
+
 def test_gradients_of_weights_are_left_as_one_call_leaves_them() -> None:
     """However many v a question is of, and however often it calls a function that goes back itself."""
     w, x = torch.ones(2, dtype=torch.float64, requires_grad=True), torch.tensor([2.0, 3.0], dtype=torch.float64)

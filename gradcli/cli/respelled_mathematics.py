@@ -1,0 +1,95 @@
+"""Questions that a text asks by the signs of paper: an integral, a second prime, lengths and products of vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.errors import GradcliError, UnknownFunctionError
+
+_BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
+_DOT = re.compile(r"(?<=[^\W\d]|[\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
+"""The length of a vector, `|r|`, and the dot product of two, as they are written on paper."""
+
+
+def _of_vectors(text: str) -> Iterator[str]:
+    """Write lengths and dot products of vectors, which are one number, for elements that would be many.
+
+    >>> [*_of_vectors("1/|r|")], [*_of_vectors("2·(w·x) + b")]
+    (['1/norm(r)'], ['2·(w @ x) + b'])
+    >>> [*_of_vectors("exp(-x²)·cos(x)")]
+    []
+    """
+    with_norms = _BARS.sub(lambda found: f"norm({found[1] or found[2]})", text)
+    for one in dict.fromkeys((with_norms, text)):
+        dots = [found.span() for found in _DOT.finditer(one)]
+        yield from [_DOT.sub(" @ ", one)] if dots else []
+        yield from (f"{one[:start]} @ {one[stop:]}" for start, stop in dots if len(dots) > 1)
+    yield from [with_norms] if with_norms != text else []
+
+
+_INTEGRAL = re.compile(
+    r"\s*(?:\w+\s*(?:\(\w+\))?\s*=\s*)?(?:\\?int|∫|integral)\s*_\s*\{?\s*[-+\d.]+(?:inf|∞)?\s*\}?\s*\^\s*\{?\s*"
+    r"(?P<bound>[^\W\d]\w*?)\s*\}?(?:\s+|(?<=\}))(?P<body>\S.*?)\s*(?:\\[,;:! ])?\s*d(?P<by>[^\W\d]\w*)\s*"
+)
+"""An integral up to a variable, `int_0^x exp(-t^2) dt`."""
+
+_TWICE_PRIMED = re.compile(
+    r"\s*(?:\(([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)|([^\W\d]\w*))\s*(?:''|\u2032\u2032|\u2033)\s*"
+)
+"""The second derivative of all of a text, `(x ln x)''`."""
+
+
+def _given(line: TypedLine) -> dict[str, str]:
+    """Return the values of a line by the names that they are given by."""
+    words = [line.words[place] for place, option in line.values.items() if option == "--at"]
+    pairs = [word.removeprefix("--at=").partition("=") for word in words]
+    return {name.strip(): value for name, equals, value in pairs if equals}
+
+
+def products_of_given(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Write a product for a call of a name that has a value, `P_0 (1 + r)^t` next to `--at P_0=100`."""
+    if isinstance(error, UnknownFunctionError) and error.place is not None and line.others:
+        word = error.place.text[slice(*error.place.span)]
+        inside = re.findall(rf"(?<![\w.]){re.escape(word)}\s*\(([^()]*)", line.text)
+        is_factor = all(
+            "," not in one and re.search(r"[^\W\d]|^$", one.strip()) for one in inside
+        )  # no element x(1, 2)
+        if word in _given(line) and is_factor:
+            yield line.put(line.others[0], 1, re.sub(rf"(?<![\w.]){re.escape(word)}\s*\(", f"{word}*(", line.text))
+
+
+def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Write elements of a vector for names with numbers, `x_1^2 + x_2^2` next to `--at x=1,2`."""
+    for name, value in _given(line).items() if "has no such variable" in error.text.message and line.others else ():
+        own = re.compile(rf"(?<![\w.]){re.escape(name)}_?(\d)(?!\w)")
+        numbers = {int(found[1]) for found in own.finditer(line.text)}
+        if (
+            numbers
+            and numbers == {*range(min(numbers), value.count(",") + 1 + min(numbers))}
+            and min(numbers) in (0, 1)
+        ):
+            first = min(numbers)
+            text = line.text
+            for number in numbers:
+                text = re.sub(rf"(?<![\w.]){re.escape(name)}_?{number}(?!\w)", f"{name}[{number - first}]", text)
+            yield line.put(line.others[0], 1, text)
+
+
+def on_paper(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Ask what the signs of paper ask: the derivative of an integral, a second one, that of one number of vectors."""
+    if line.command not in ("grad", DERIVATIVE) or not line.others:
+        return
+    place = line.others[0]
+    if "needs a y of one element" in error.text.message:
+        vectors = [line.put(place, 1, one) for one in _of_vectors(line.text)]
+        yield from vectors
+        yield from [line.named("jacobian")] if vectors else []
+    if (primed := _TWICE_PRIMED.fullmatch(line.text)) is not None:
+        yield ("hessian", *line.put(place, 1, primed[1] or primed[2])[line.start :])
+    found = _INTEGRAL.fullmatch(line.text)
+    if found is not None and not re.search(rf"(?<![\w.]){found['bound']}(?!\w)", found["body"]):
+        body = re.sub(rf"(?<![a-zA-Z_.]){found['by']}(?!\w)", found["bound"], found["body"])
+        yield ("eval", *line.put(place, 1, body)[line.start :])
