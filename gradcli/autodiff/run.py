@@ -175,7 +175,8 @@ def _require_positions(program: Program, line: Line, tensors: Sequence[Tensor]) 
     if not line.call.op.positions([one.dim() for one in tensors]):
         return
     try:
-        numeric.require_positions(line.call, [np.asarray(one.detach().cpu()) for one in tensors])
+        from_end = numeric.counts_from_end(program, line)
+        numeric.require_positions(line.call, [np.asarray(one.detach().cpu()) for one in tensors], from_end)
     except RuntimeError:  # under vmap, which hides the numbers: point after point they are there
         raise InputError("positions are looked at one point after the other", place=program.place(line)) from None
     except InputError as error:

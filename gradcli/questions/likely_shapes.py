@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcli import trial
+from gradcli.arrays import Array
 from gradcli.errors import InputError
 from gradcli.language.inputs import read_shape, read_value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
@@ -136,17 +137,54 @@ def with_shapes(unbound: FunctionWithValues, given: Mapping[str, GivenShape] | N
     values = {name: read_value(value, f"--at {name}") for name, value in unbound.at.items()}
     names = open_names(unbound.snippet)
     asked = {name or (names[0] if len(names) == 1 else ""): shape for name, shape in given.items()}
-    if both := next((name for name in asked if name in values), ""):
-        raise InputError(f"{both} has a value, and a shape besides", hint="leave out one of them")
+    _require_apart(asked, values)
     shapes: dict[str, GivenShape] = {name: array.shape for name, array in values.items()}
     named = next(likely_shapes(unbound, shapes | asked)).named
     known = {*values, *(unbound.snippet.values.keys() - asked.keys())}
     unknown = {name: shape for name, shape in named.given.items() if name not in known}
-    sizes = {name: tuple(size for size in shape if isinstance(size, int)) for name, shape in unknown.items()}
-    if of_names := [name for name, shape in unknown.items() if len(shape) > len(sizes[name])]:
-        raise size_needed(of_names)
-    arrays = {name: np.full(shape, np.nan) for name, shape in sizes.items()}
+    arrays = {name: np.full(shape, np.nan) for name, shape in _sizes(unknown).items()}
     return WithShapes(replace(unbound, at={**values, **arrays}), frozenset(arrays))
+
+
+def _require_apart(shapes: Container[str], values: Iterable[str]) -> None:
+    """Refuse a variable with both a shape and a value.
+
+    Raises:
+        InputError: There is one.
+    """
+    if both := next((name for name in values if name in shapes), ""):
+        raise InputError(f"{both} has a value, and a shape besides", hint="leave out one of them")
+
+
+def _sizes(shapes: Mapping[str, NamedShape]) -> dict[str, Shape]:
+    """Return shapes that are known in numbers.
+
+    Raises:
+        InputError: A size is a name.
+    """
+    sizes = {name: tuple(size for size in shape if isinstance(size, int)) for name, shape in shapes.items()}
+    if of_names := [name for name, shape in shapes.items() if len(shape) > len(sizes[name])]:
+        raise size_needed(of_names)
+    return sizes
+
+
+def drawn_values(given: Mapping[str, GivenShape], known: Iterable[str]) -> dict[str, Array]:
+    """Draw values of some shapes, by variable, as code runs with numbers alone.
+
+    Args:
+        given: The shapes.
+        known: The variables that have a value.
+
+    Raises:
+        GradcliError: A shape is malformed, of a variable with a value, or has a size that is not a number.
+
+    >>> drawn_values({"x": "3"}, ["y"])["x"].shape
+    (3,)
+    """
+    _require_apart(given, known)
+    shapes = {name: read_shape(shape, f"--shape {name}") for name, shape in given.items()}
+    drawn = enumerate(_sizes(shapes).items())
+    return {name: np.random.default_rng(n).uniform(0.5, 1.5, shape) for n, (name, shape) in drawn}
 
 
 def given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str, NamedShape]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeVar
 
 from gradcli.errors import TooLargeError, UsageError
-from gradcli.language.program.shape_readings import GivenShape
 from gradcli.option_words import option
 from gradcli.parts import all_parts
 from gradcli.parts.part import SparseMatrices
 from gradcli.questions.answering import answer_bound, prepare
-from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
-from gradcli.questions.likely_shapes import with_shapes
+from gradcli.questions.bound_function import BoundFunction
+from gradcli.questions.likely_shapes import WithShapes
 from gradcli.questions.operators import OPERATORS
 from gradcli.results import Judged
 
@@ -25,31 +24,28 @@ MOST_DENSE = 10**6
 
 def answer_matrix(
     kind: type[MatrixAnswer],
-    unbound: FunctionWithValues,
+    asked: WithShapes,
     *,
     sparse: bool,
     pattern: bool,
-    shape: Mapping[str, GivenShape] | None = None,
 ) -> MatrixAnswer:
     """Answer with a matrix: sparse where that is asked for, or where it is large and nearly all of it is 0.
 
     Args:
         kind: `Jacobian` or `Hessian`.
-        unbound: The function at its point.
+        asked: The function at its point, or with the shapes of some variables alone, of which there is a pattern.
         sparse: Whether it is to be sparse.
         pattern: Whether the pattern alone is asked for.
-        shape: Shapes of variables without a value, which a pattern needs none of.
 
     Raises:
         GradcliError: A value is missing or does not fit, y has several elements, or the answer would be too large.
     """
-    unbound, unknown = with_shapes(unbound, shape if pattern else None)
-    bound, is_asked = prepare(kind, unbound), sparse or pattern
+    bound, is_asked = prepare(kind, asked.function), sparse or pattern
     if not is_asked and _entries(kind, bound) <= MOST_DENSE:
         return answer_bound(kind, bound, {})
     readers = list(_readers())
     for one in readers:
-        found = one.answered(kind, bound, is_asked=is_asked, is_pattern=pattern, unknown=unknown)
+        found = one.answered(kind, bound, is_asked=is_asked, is_pattern=pattern, unknown=asked.unknown)
         if isinstance(found, kind):
             return found
     if is_asked:

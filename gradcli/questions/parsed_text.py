@@ -6,16 +6,18 @@ import copy
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import wraps
-from typing import Any, Protocol, TypedDict
+from typing import Any, Protocol, TypedDict, Unpack
 
 from gradcli import progress
 from gradcli.errors import InputError, UsageError, brief, did_you_mean
+from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import Shape
 from gradcli.language.text.source import is_of_matrices
 from gradcli.locking import one_at_a_time
 from gradcli.option_words import option
 from gradcli.questions.bound_function import BoundFunction, Device, Dtype, FunctionWithValues
 from gradcli.questions.call_arguments import Given, PublicMethod, in_arrays
+from gradcli.questions.likely_shapes import WithShapes, with_shapes
 from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
 from gradcli.questions.text_reading import read_whole
 from gradcli.registry import DERIVATIVES, questions
@@ -194,6 +196,8 @@ class ParsedText:
         of_numbers = next((name for name in self.OF_NUMBERS if name in given), "")
         if of_numbers and "shape" in given:
             hint = f"leave out {option('shape')} for numbers, and the other for a formula"
+            if of_numbers == "sparse":
+                hint = f"give {option('pattern')} in place of {option('sparse')}: the pattern needs no values"
             other = option("in" if of_numbers == "box" else of_numbers)
             raise UsageError(f"{option('shape')} and {other} exclude each other", hint=hint)
         has_forms = hasattr(self, "closed_form")  # which a part gives
@@ -267,6 +271,12 @@ class ParsedText:
 
     def _undo_changes(self) -> None:
         """Undo changes that answering a question made; a text makes none."""
+
+    def _asked_at_shapes(
+        self, at: Inputs | None, shape: Mapping[str, GivenShape] | None, **options: Unpack[JudgedOptions]
+    ) -> WithShapes:
+        """Ask about the function where shapes stand in place of some values."""
+        return with_shapes(self._asked(at, **options), shape)
 
     def _asked_at_rows(
         self,

@@ -105,6 +105,7 @@ class Values:
         self.program, self.shapes, self.kind = program, shapes, kind
         self.moves = moving_lines(program, moving)
         self.missing: dict[Atom, str] = {}
+        self._known_places: dict[tuple[Atom, Shape], tuple[Bounds, npt.NDArray[np.intp]]] = {}
         every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
         self.values = {
             s: self.exact(a if str(s) in mapped else a[None], moves=s in self.moves) for s, a in every.items()
@@ -203,7 +204,7 @@ class Values:
             case Kind.MOVEMENT:
                 return _moved(call, operands[0], inside[0], shape)
             case Kind.GATHER | Kind.SCATTER:
-                return _at_positions(call, operands, inside, shape)
+                return _at_positions(call, operands[0], self._places(call, operands[1], inside), inside, shape)
             case Kind.REDUCTION:
                 return _reduced(call, operands[0], inside[0], shape)
             case Kind.SCAN:
@@ -220,6 +221,15 @@ class Values:
             case Kind.DEFINED if call.op.name == "with_eigenvalues" and not self.balls:
                 return with_eigenvalues(*operands)
         raise NoRuleError
+
+    def _places(self, call: Call, index: Bounds, inside: Sequence[Shape]) -> npt.NDArray[np.intp]:
+        """Return the flat positions that an operation takes elements at, which are found once for each index."""
+        key = call.operands[1], block_of(call, *inside).sizes
+        of, places = self._known_places.get(key, (None, None))
+        if places is None or of is not index:
+            places = known_places(index, key[1])
+            self._known_places[key] = index, places
+        return places
 
 
 def spread(a: Bounds, own: Shape, shape: Shape) -> Bounds:
@@ -303,10 +313,9 @@ def _gathered(x: Array, source: npt.NDArray[np.intp], size: int) -> Array:
     return found.reshape(len(x), *source.shape)
 
 
-def _at_positions(call: Call, operands: Sequence[Bounds], inside: Sequence[Shape], shape: Shape) -> Bounds:
+def _at_positions(call: Call, a: Bounds, places: npt.NDArray[np.intp], inside: Sequence[Shape], shape: Shape) -> Bounds:
     """Take elements at positions, or add them up there; the positions of each point are its own where they move."""
-    a, block = operands[0], block_of(call, *inside)
-    places, (before, size, count, after) = known_places(operands[1], block.sizes), block.flat
+    before, size, count, after = block_of(call, *inside).flat
     if call.op.kind is Kind.GATHER:
         return a.mapped(lambda x: _taken(x.reshape(len(x), before, size, after), places).reshape(-1, *shape))
     most = max((int(np.bincount(own).max(initial=0)) for own in places), default=0)
@@ -361,7 +370,8 @@ def places_of(
 def _taken(x: Array, places: npt.NDArray[np.intp]) -> Array:
     """Take elements along the third axis, at the positions of each point."""
     if len(places) == 1:
-        return x[:, :, places[0]]
+        found: Array = np.take(x, places[0], axis=2)
+        return found
     wide = np.broadcast_to(x, (len(places), *x.shape[1:]))
     return np.take_along_axis(wide, places[:, None, :, None], axis=2)
 

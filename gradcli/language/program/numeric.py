@@ -24,7 +24,7 @@ from gradcli.language.ops.signature import Constants
 from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program.library_calls import SIGNED, NumpyCalls, is_in_numpy
 from gradcli.language.program.shapes import require_work, shape_of
-from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Program, Shape, Statics, number
+from gradcli.language.program.wengert import MAX_ELEMENTS, Atom, Call, Line, Program, Shape, Statics, number
 
 PLACES: Mapping[str, Callable[[Sequence[Shape], Constants], Shape]] = {
     "one_hot": lambda _, constants: (int(constants["num_classes"]),),
@@ -119,12 +119,13 @@ def _require_range(call: Call, operands: list[Array]) -> None:
             raise InputError(f"{call.op.name} needs {call.op.operands[-1]} >= 0")
 
 
-def require_positions(call: Call, operands: Sequence[Array]) -> None:
+def require_positions(call: Call, operands: Sequence[Array], from_end: Sequence[bool] = ()) -> None:
     """Refuse positions that are no whole numbers, or out of range.
 
     Args:
         call: Any operation.
         operands: Their values.
+        from_end: Of each dimension that they are in, whether those below 0 were counted from its end before.
 
     Raises:
         InputError: There is such a position.
@@ -140,11 +141,25 @@ def require_positions(call: Call, operands: Sequence[Array]) -> None:
         counts = PLACES[call.op.name]([a.shape for a in operands], constants)
         if call.op.name == "one_hot" and counts < (1,):
             raise InputError("one_hot has at least one class", hint="give num_classes")
-        for count, part in zip(counts, found if len(counts) > 1 else [found], strict=True):
+        for n, (count, part) in enumerate(zip(counts, found if len(counts) > 1 else [found], strict=True)):
             outside = part[(part != constants.get("ignore_index")) & ((part < 0) | (part >= count))]
             if outside.size:
                 said = "an index is" if is_index else f"{call.op.name} takes {name}"
-                raise InputError(f"{said} from 0 to {count - 1}, and there is {outside.flat[0]:g}")
+                least = -count if any(from_end[n : n + 1]) else 0
+                other = outside.flat[0] + min(least, 0) * (outside.flat[0] < 0)
+                raise InputError(f"{said} from {least} to {count - 1}, and there is {other:g}")
+
+
+def counts_from_end(program: Program, line: Line) -> list[bool]:
+    """Tell of each dimension that positions are in whether `where(i < 0, i + size, i)` counts them from its end."""
+    calls = {one.symbol: one.call for one in program.lines}
+
+    def operands(atom: Atom, name: str) -> Sequence[Atom]:
+        return calls[atom].operands if atom in calls and calls[atom].op.name == name else [atom]
+
+    parts = operands(line.call.operands[1], "stack") if line.call.op.is_at_positions else []
+    found = [operands(part, "expand")[0] for part in parts]
+    return [atom in calls and calls[atom].op.name == "where" for atom in found]
 
 
 def require_room(elements: float) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.devices import chosen, device_name, dtype_there
 from gradcli.errors import InputError, UsageError, WrongGradientsError
 from gradcli.language.inputs import Value, read_range, read_value
+from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
@@ -44,8 +45,9 @@ from gradcli.parts.running.stated_gradients import StatedGradient
 from gradcli.parts.running.targets import Target, load
 from gradcli.parts.running.whole_numbers import asks_for_index, sets_to_try
 from gradcli.questions.bound_function import BoundFunction, Device, Dtype, FunctionWithValues
+from gradcli.questions.likely_shapes import WithShapes, drawn_values
 from gradcli.questions.naming import Inputs, with_name
-from gradcli.questions.parsed_text import ArgumentStructure
+from gradcli.questions.parsed_text import ArgumentStructure, JudgedOptions
 from gradcli.recording.aten_calls import Argument, WrongDtypeError
 from gradcli.results import Array, Checking, ClosedForm
 
@@ -180,6 +182,20 @@ class PythonFunction(Function):
     def _next_to(self, claims: Mapping[str, object]) -> PythonFunction:
         """Return the function: a text next to code does not change what it means."""
         return self
+
+    def _asked_at_shapes(
+        self, at: Inputs | None, shape: Mapping[str, GivenShape] | None, **options: Unpack[JudgedOptions]
+    ) -> WithShapes:
+        """Ask as for any function, recorded at random values, unless values decide what is recorded."""
+        given, shape = self._by_name(at), shape or {}
+        names = with_name(dict.fromkeys(shape, 0), self.variables, "--shape", self.expression)
+        drawn = drawn_values(dict(zip(names, shape.values(), strict=True)), given)
+        found = self._asked({**given, **drawn}, **options)
+        if drawn and found.recording is not None and found.recording.is_of_point:
+            message = f"values decide what {self.expression} computes, so that no shape tells its pattern"
+            raise InputError(message, hint=give_values([*drawn]))
+        unknown = {name: np.full(array.shape, np.nan) for name, array in drawn.items()}
+        return WithShapes(replace(found, at={**found.at, **unknown}), frozenset(unknown))
 
     def _asked_at_rows(
         self,

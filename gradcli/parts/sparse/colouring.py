@@ -214,13 +214,13 @@ def _greedy(
         ManyColoursError: There are too many.
     """
     colours = np.where(is_open, -1, colours).astype(np.int32)
-    rank = np.random.default_rng(0).permutation(len(colours)) if is_open.all() else np.arange(len(colours))
-    order = np.argsort(-rank[vertices], kind="stable")  # the first in rank are the last here
-    vertex, edge = vertices[order], edges[order]
     taken = np.zeros((edge_count, int(colours.max(initial=0)) // _BITS + 1), np.uint64)
-    _mark(taken, edge, colours[vertex])
-    keep = is_open[vertex]
-    vertex, edge = vertex[keep], edge[keep]
+    if is_open.all():
+        vertex, edge = _from_last(vertices, edges, np.random.default_rng(0).permutation(len(colours)), edge_count)
+    else:
+        _mark(taken, edges, colours[vertices])
+        keep = is_open[vertices]
+        vertex, edge = _from_last(vertices[keep], edges[keep], np.arange(len(colours)), edge_count)
     for _ in range(MOST_ROUNDS):
         if not len(vertex):
             return colours
@@ -232,7 +232,8 @@ def _greedy(
         counts = np.diff(np.append(starts, len(vertex)))
         choice = np.repeat(free, counts)
         # Of the vertices that take one colour in one hyperedge the first in rank keeps it, which is written last.
-        key = edge.astype(np.int64) * (most + 1) + choice
+        kind = np.int32 if edge_count * (most + 1) < 2**31 else np.int64
+        key = edge * kind(most + 1) + choice
         if edge_count * (most + 1) > max(_CHUNK, 8 * len(key)):
             key = np.unique(key, return_inverse=True)[1]
         winner = np.empty(int(key.max()) + 1, vertex.dtype)
@@ -253,6 +254,18 @@ def _greedy(
         taken[hyper, colour // _BITS] |= np.uint64(1 << colour % _BITS)
         colours[vertex[own[0]]] = colour
     return colours
+
+
+def _from_last(vertices: Numbers, edges: Numbers, rank: Numbers, edge_count: int) -> tuple[Numbers, Numbers]:
+    """Sort entries by the ranks of their vertices, the first in rank last, in time that is linear in their number."""
+    from scipy import sparse
+
+    owner = np.empty(len(rank), np.int32)
+    owner[len(rank) - 1 - rank] = np.arange(len(rank), dtype=np.int32)
+    place = (len(rank) - 1 - rank).astype(np.int32)
+    entries = np.ones(len(vertices), dtype=bool), (place[vertices], edges)
+    found = sparse.coo_array(entries, shape=(len(rank), edge_count)).tocsr()
+    return np.repeat(owner, np.diff(found.indptr)), found.indices
 
 
 def _with_room(taken: npt.NDArray[np.uint64], colour: int) -> npt.NDArray[np.uint64]:

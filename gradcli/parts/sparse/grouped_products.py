@@ -49,7 +49,7 @@ class GroupedProduct:
 
     axis: Axis
     members: Indices
-    entries: npt.NDArray[np.int64]
+    entries: Indices
     places: Indices
 
     def seed(self, size: int, dtype: str = "float64") -> Array:
@@ -112,7 +112,7 @@ def plan(
         for axis in axes:
             for k in dense[axis].tolist():
                 found += _of_dense(pattern, axis, k, is_left)
-    left = np.flatnonzero(is_left)
+    left = np.flatnonzero(is_left).astype(np.int32)
     if len(left):
         axis, colouring = _grouped(pattern, left, rows, columns, axes[:1] if is_symmetric else axes)
         found += _of_colours(pattern, axis, colouring, left)
@@ -133,11 +133,11 @@ def _of_dense(
 ) -> Iterator[GroupedProduct]:
     """Yield the product of a dense row or column, with the entries that no other product has."""
     one, other = (pattern.rows, pattern.columns) if axis == "rows" else (pattern.columns, pattern.rows)
-    own = np.flatnonzero(is_left & (one == k))
+    own = np.flatnonzero(is_left & (one == k)).astype(np.int32)
     places = other[own]
     is_left[own] = False
     if is_symmetric:
-        mirrored = np.flatnonzero(is_left & (other == k))
+        mirrored = np.flatnonzero(is_left & (other == k)).astype(np.int32)
         is_left[mirrored] = False
         own, places = np.concatenate([own, mirrored]), np.concatenate([places, one[mirrored]])
     if len(own):
@@ -146,13 +146,14 @@ def _of_dense(
 
 def _grouped(
     pattern: SparsityPattern,
-    left: npt.NDArray[np.int64],
+    left: Indices,
     rows: Shape,
     columns: Sequence[Shape],
     axes: Sequence[Axis],
 ) -> tuple[Axis, Colouring]:
     """Colour the rows or the columns of the entries that are left: those that take fewer colours at least."""
-    a, b = pattern.rows[left], pattern.columns[left]
+    is_whole = len(left) == pattern.count
+    a, b = (pattern.rows, pattern.columns) if is_whole else (pattern.rows[left], pattern.columns[left])
     m, n = pattern.shape
     by_rows, by_columns = int(np.bincount(b).max()), int(np.bincount(a).max())  # no colouring has fewer
     ways = sorted(axes, key=lambda axis: by_rows if axis == "rows" else by_columns)
@@ -201,9 +202,7 @@ def _columns_coloured(columns: Indices, rows: Indices, shapes: Sequence[Shape], 
     return apart
 
 
-def _of_colours(
-    pattern: SparsityPattern, axis: Axis, colouring: Colouring, left: npt.NDArray[np.int64]
-) -> Iterator[GroupedProduct]:
+def _of_colours(pattern: SparsityPattern, axis: Axis, colouring: Colouring, left: Indices) -> Iterator[GroupedProduct]:
     """Yield a product for each colour."""
     one, other = (pattern.rows, pattern.columns) if axis == "rows" else (pattern.columns, pattern.rows)
     colour_of = colouring.colours[one[left]]

@@ -29,6 +29,7 @@ from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.parts.sparse.grouped_products import GroupedProduct, ProductPlan
+from gradcli.parts.sparse.pattern import Indices
 from gradcli.progress import budget_factor, set_step
 from gradcli.reference.array_values import Values
 from gradcli.reference.ball_arrays import BallArray
@@ -42,6 +43,9 @@ Mask = npt.NDArray[np.bool_]
 
 BITS = 128
 """Bits of balls for entries that bounds leave open: twice those of a float, and some for what cancels."""
+
+MOST_VALUES = 50
+"""Elements of y that balls decide one by one, of those that bounds leave open."""
 
 SHOWN = 8
 """Entries that balls look at where bounds prove all of them: a second opinion."""
@@ -170,7 +174,7 @@ class _TruthBounds:
             self._show(at, truth, agrees)
             proof.error = max(proof.error, float(error.max(initial=0.0, where=agrees)))
 
-    def _show(self, at: npt.NDArray[np.int64], truth: Bounds, agrees: Mask) -> None:
+    def _show(self, at: Indices, truth: Bounds, agrees: Mask) -> None:
         """Keep the bounds of the first entries of a product that agree."""
         for n in np.flatnonzero(agrees)[: SHOWN - len(self.proof.shown)].tolist():
             self.proof.shown[int(at[n])] = arb(float(truth.middle[n]), float(truth.radius[n]) * (1 + 2.0**-50) + 1e-300)
@@ -182,7 +186,7 @@ class _TruthBounds:
         for kind, most in ((np.longdouble, MOST_SLOW[0]), (BallArray, MOST_BALLS * max(1.0, budget_factor()))):
             is_open = np.array([not self.proof.agrees[one.entries].all() for one in self.subject.plan.products])
             y = self.proof.value
-            sweeps = int(is_open.sum()) + int(y is not None and not y.all())
+            sweeps = int(is_open.sum()) + int(y is not None and np.count_nonzero(~y) > MOST_VALUES)
             if has_rules and 0 < sweeps * elements <= most:
                 with precision(BITS):
                     self.attempt(kind)

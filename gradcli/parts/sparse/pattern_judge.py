@@ -24,7 +24,7 @@ from gradcli.crosscheck.rounding import digits_left
 from gradcli.crosscheck.sample import Selection
 from gradcli.crosscheck.summary import PartCheck
 from gradcli.parts.sparse.open_entries import OTHER, kinds_of
-from gradcli.parts.sparse.pattern_bounds import SHOWN, Mask, PatternProof, SparseSubject, prove
+from gradcli.parts.sparse.pattern_bounds import MOST_VALUES, SHOWN, Mask, PatternProof, SparseSubject, prove
 from gradcli.progress import BUDGET, SECONDS
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
@@ -34,9 +34,6 @@ from gradcli.results import Entry, Index
 
 MOST_BY_BALLS = 200
 """Entries that balls decide, of those that bounds leave open."""
-
-MOST_VALUES = 50
-"""The same of elements of y."""
 
 PER_MILLION = 2.0
 """Seconds of processor time for each million of entries, besides the usual ones."""

@@ -151,6 +151,8 @@ def _answered(
     kind: type[Judged], bound: BoundFunction, unknown: frozenset[str], *, is_asked: bool, is_pattern: bool
 ) -> Judged | None:
     """Find the pattern, and then what is asked for; see `answered`."""
+    if not is_pattern and not bound.twice:
+        bound = replace(bound, twice=True)  # before it is run for the first time
     try:
         structure = _structure(kind, bound, unknown, is_asked=is_asked)
     except (OverBudgetError, MemoryError):
@@ -219,8 +221,6 @@ def _dense(kind: type[Judged], bound: BoundFunction) -> TooLargeError:
 def _with_numbers(structure: _StructuredFunction) -> Judged:
     """Compute, judge and answer."""
     bound, pattern = structure.bound, structure.pattern
-    bound = replace(bound, twice=True) if not bound.twice else bound
-    structure = replace(structure, bound=bound)
     _require_memory(structure)
     tensors = TorchProducts(bound.forward, bound.wrt, is_second=structure.is_second)
     chosen, values, held = _numbers(structure, tensors, ("rows", "columns"))

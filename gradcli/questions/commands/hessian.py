@@ -32,4 +32,5 @@ def hessian(
     >>> answer.hessian["x"]["x"].tolist(), answer.symbolic["x"]["x"].text
     ([[6.0, 0.0], [0.0, 12.0]], '6*x[i]*KroneckerDelta(i, j)')
     """
-    return answer_matrix(Hessian, self._asked(at, **options), sparse=sparse, pattern=pattern, shape=shape)
+    asked = self._asked_at_shapes(at, shape if pattern else None, **options)
+    return answer_matrix(Hessian, asked, sparse=sparse, pattern=pattern)

@@ -33,7 +33,8 @@ def jacobian(
     >>> Function("A@x").jacobian({"A": [[1, 2]], "x": [3, 4]}, wrt=["x"]).jacobian["x"]
     array([[1., 2.]])
     """
-    found = answer_matrix(Jacobian, self._asked(at, **options), sparse=sparse, pattern=pattern, shape=shape)
+    asked = self._asked_at_shapes(at, shape if pattern else None, **options)
+    found = answer_matrix(Jacobian, asked, sparse=sparse, pattern=pattern)
     return replace(found, warnings=(*found.warnings, *_order_of_columns(found)))
 
 

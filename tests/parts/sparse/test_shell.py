@@ -66,6 +66,26 @@ def test_a_pattern_needs_shapes_alone(gradcli: Command, folder: Path) -> None:
     assert gradcli(*text, "--format", "plain").out.split("\n") == ["0 0", "0 2", "0 5", "1 0", "1 1", "1 3", ""]
 
 
+def test_the_pattern_of_code_needs_shapes_too(gradcli: Command, folder: Path) -> None:
+    """Unless its values decide what it computes."""
+    _ = (folder / "f.py").write_text(
+        "def f(x, a):\n    return a*x[1:] - x[:-1]**2\ndef g(x):\n    return x*x.sum() if x[0] > 0 else x\n"
+    )
+    asked = "jacobian", "f.py::f", "--pattern", "--format", "plain", "--shape"
+    assert gradcli(*asked, "x=3", "--wrt", "x", "--at", "a=2").out == "0 0\n0 1\n1 1\n1 2\n"
+    assert gradcli(*asked, "x=4", "--shape", "a=()").out.count("\n") == 9
+    refused = {
+        ("f.py::g", "--shape", "3"): "values decide what f.py::g computes",
+        ("f.py::f", "--shape", "x=n", "--at", "a=2"): "the sizes of x as numbers",
+        ("f.py::f", "--shape", "x=3"): "no value for the parameter 'a'",
+        ("f.py::f", "--shape", "x=3", "--at", "x=1,2", "--at", "a=2"): "a shape besides",
+    }
+    for line, words in refused.items():
+        run = gradcli("jacobian", *line, "--pattern")
+        assert (run.code, run.out) == (2, "")
+        assert words in run.err
+
+
 def test_several_variables_are_side_by_side_in_a_file(gradcli: Command, folder: Path) -> None:
     """With the labels of each in rows."""
     line = ("jacobian", "x*y[:,None]", "--at", "x=[[1,2],[3,4]]", "--at", "y=5,6", "--sparse")
@@ -99,13 +119,14 @@ def test_what_is_refused(gradcli: Command, monkeypatch: pytest.MonkeyPatch, fold
     refused = {
         ("jacobian", "cumsum(x,0)", "--at", "ones(20000)", "--sparse"): "is not sparse",
         ("jacobian", "x[1:]*y", "--at", "x=1,2", "--at", "y=1", "--sparse", "-o", "J.npy"): "not one array",
-        (*DIFFERENCE, "--shape", "n", "--sparse"): "exclude each other",
+        (*DIFFERENCE, "--shape", "n", "--sparse"): "give --pattern in place of --sparse",
         (*DIFFERENCE, "--shape", "n", "--pattern"): "the sizes of x as numbers",
         (*DIFFERENCE, "--shape", "3", "--at", "1,2", "--pattern"): "has a value, and a shape besides",
         (*DIFFERENCE, "--shape", "1", "--pattern"): "matrix without entries",
         ("jacobian", "x[i]", "--shape", "x=3", "--shape", "i=2", "--pattern"): "--at i=...",
         ("jacobian", "x[x > 0]", "--shape", "3", "--pattern"): "how many elements this mask takes",
         ("jacobian", "x[i]", "--at", "x=1,2", "--at", "i=0,2", "--sparse"): "from 0 to 1, and there is 2",
+        ("jacobian", "x[i]", "--at", "x=1,2", "--at", "i=-3,0", "--sparse"): "from -2 to 1, and there is -3",
         ("jacobian", "x[i]", "--at", "x=1,2", "--at", "i=0,0.5", "--sparse"): "an index is a whole number",
         ("hessian", "x**2", "--at", "1,2", "--sparse"): "one element",
     }
