@@ -139,12 +139,18 @@ def test_a_file_of_json_is_one_document(gradcli: Command, tmp_path: Path) -> Non
 
 @pytest.mark.part("code", "explain", "pages")
 def test_scripts_and_pictures(gradcli: Command, tmp_path: Path) -> None:
-    """A .py runs, a .tex is a document, and .gv needs no --to."""
+    """A .py runs, a .tex is a document, if no other script is asked for, and .gv needs no --to."""
     script, document, dot = (tmp_path / f"a.{suffix}" for suffix in ("py", "tex", "gv"))
     gradcli("code", *QUESTIONS["code"], "--to", "numpy", "-o", str(script))
     assert subprocess.run([sys.executable, script], capture_output=True, timeout=60, check=True).stdout
     gradcli("code", *QUESTIONS["code"], "--to", "latex", "-o", str(document))
-    assert r"\documentclass" in document.read_text(encoding="utf-8")
+    text = document.read_text(encoding="utf-8")
+    assert r"\documentclass" in text
+    run = gradcli("code", *QUESTIONS["code"], "-o", str(document))
+    assert (run.code, document.read_text(encoding="utf-8")) == (0, text)
+    assert "--to latex" in run.err
+    gradcli("code", *QUESTIONS["code"], "--to", "torch", "-o", str(document))
+    assert "import torch" in document.read_text(encoding="utf-8")
     assert gradcli("code", *QUESTIONS["code"], "--to", "latex", "-o", str(script)).code == 2
     gradcli("graph", *QUESTIONS["graph"], "-o", str(dot))
     assert dot.read_text(encoding="utf-8").startswith("digraph")

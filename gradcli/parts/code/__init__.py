@@ -26,6 +26,7 @@ _COMMANDS = {
         "Write",
         "gradcli.parts.code.shell:code",
         "gradcli.parts.code.code:code",
+        answer="gradcli.parts.code.shell:answer_code",
         lacks=("csv", "tsv", "npy", "npz"),
         other_names=("script",),
         near=("convert", "export", "translate", "codegen", "lambdify"),

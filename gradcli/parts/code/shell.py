@@ -1,11 +1,16 @@
 """The command `code`: its help and its options."""
 
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
 from gradcli.cli.options import At, Color, Dtype, Expression, Format, Full, Json, OutputFile, V, Wrt, remark_options
 from gradcli.cli.signatures import shares
+
+if TYPE_CHECKING:
+    from gradcli.cli.commands import CommandLine
+    from gradcli.results import Result
 
 To = Annotated[
     Literal["torch", "numpy", "latex"],
@@ -43,3 +48,16 @@ def code(
       gradcli code "softmax(x)" --at 1,2,3 --v e0 --to latex
       gradcli code "[x.sum(), (x**2).sum()]" --at "arange(4)" --v "2*y"
     """
+
+
+def answer_code(line: "CommandLine") -> "Result":
+    """Write the script, or into a file of LaTeX the document, where nothing says what to write."""
+    from gradcli.cli.output import is_typed
+    from gradcli.cli.typer_internals import click
+    from gradcli.results import Source
+
+    if line.shown.path is None or line.shown.kind != "latex" or is_typed(click.globals.get_current_context(), "to"):
+        return line.answer()
+    found = replace(line, arguments={**line.arguments, "to": "latex"}).answer()
+    said = f"{line.shown.path} is the document of --to latex; with --to torch, the script is written in it"
+    return replace(found, warnings=(*found.warnings, said)) if isinstance(found, Source) else found
