@@ -105,7 +105,7 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
 def cut(source: SourceText, known: Collection[str]) -> dict[str, str]:
     """Cut the words of a text that are names written together; return the readings of those that only look so.
 
-    `Ax` is A and x where both are known.  Where nothing is, letters look so of which each stands alone elsewhere; and in
+    `Ax` is A and x where both are known.  If not, letters look so of which each stands alone elsewhere, or in
     the notation of matrices or after a number a capital letter before a small one, or x, y, z and t.
 
     Args:

@@ -444,6 +444,8 @@ def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: It
     for line in program.lines:
         if line.call.op.name == "norm" and not line.part_of:
             yield from doubtful_norms.remarks(program, line, shapes)
+        elif line.call.op.name == "sinc" and re.match(r"(?!.*\bsympy\b).*(?<!\.)\bsinc\(", program.text, re.DOTALL):
+            yield "sinc(x) is sin(pi*x)/(pi*x), as in torch; sin(x)/x is sinc(x/pi)"
         elif line.call.op.name in _PAIRED_LOSSES:
             yield from _stretched_loss(line, shapes)
 
