@@ -2,8 +2,9 @@
 
 The reference names the operation at which a value or derivative is missing.  Series on rays into the point prove if
 the whole function misses it too.  If there is a value, rays from the left and from the right decide: |x|**2 and
-sqrt(x**4) are smooth at 0.  If there is none, rays on which all inputs move decide: sin(x)/x has a limit, and its
-derivative has one if the slopes along the rays are linear in the direction.  If no series decides, it is unchecked.
+sqrt(x**4) are smooth at 0.  If there is none, rays on which all inputs of ``wrt`` move decide: sin(x)/x has a
+limit, and its derivative has one if the slopes along the rays are linear in the direction.  If no series decides, it
+is unchecked.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ EQUALITIES = frozenset(SIGNS[sign] for sign in ("==", "!="))
 
 
 def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
-    """Plan the enclosure of these entries, with all inputs if a value is missing; None if it is over the budget."""
+    """Plan the enclosure of these entries, with the inputs of ``wrt`` moving; None if it is over the budget."""
     rows = np.array(sorted(frozenset[int]().union(*(one.rows for one in singular))), dtype=np.int64)
     directions = dict.fromkeys(case.direction(one.entry) for one in singular if one.entry.variable is not None)
     reference, program = case.reference.admitting(case.reference.budget * RAYS_ROOM), case.reference.program
@@ -53,7 +54,8 @@ def planned(case: Case, singular: Sequence[Singular]) -> Plan | None:
         inside = reference.backward_closure({program.output: rows})
         movable = frozenset(program.differentiable)  # positions stay, and what is only true or false
         moving = [s for s in program.variables if s not in program.masks and str(s) in movable]
-        chosen = [s for s in moving if has_no_value or str(s) in case.wrt]
+        # What no derivative is asked by is held constant; a value that is asked for alone may depend on all inputs.
+        chosen = [s for s in moving if (str(s) in case.wrt if case.wrt else has_no_value)]
         every = directions | dict.fromkeys((s, int(j)) for s in chosen for j in inside.get(s, ()))
         # A jump may show where another input moves besides: x*where(y > 0, 1, 2) at 0, 0.
         if has_no_value or len(every) <= MOST_PARTIALS or may_jump(program):

@@ -245,6 +245,25 @@ def test_a_limit_by_one_input_exists_as_there_are_two_sides(text: str, x: Any) -
     assert ("the limit of the value exists" in note) is ("y" not in text)
 
 
+@pytest.mark.parametrize("command", ["grad", "jacobian", "check", "hessian"])
+@pytest.mark.parametrize(
+    ("text", "at", "verdicts"),
+    [
+        ("(a*b - c)/a", {"a": 0.0, "b": 3.0, "c": 0.0}, ("removable", "undefined")),  # b all around a = 0
+        ("x**2*y/(x**2 + y**2) + a/a*0", {"a": 0.0, "x": 0.0, "y": 0.0}, ("undefined", "undefined")),
+        ("a + b**2/b", {"a": 1.0, "b": 0.0}, ("undefined", "removable")),  # no number of any a, where b is held at 0
+    ],
+)
+def test_what_no_derivative_is_asked_by_is_held_constant(
+    command: str, text: str, at: dict[str, float], verdicts: tuple[str, str]
+) -> None:
+    """By hand: by a alone as if the others were numbers in the text, and by all with all of them moving."""
+    alone = {name: value for name, value in at.items() if name != "a"}
+    of_numbers = re.sub(r"\b[a-z]\b", lambda name: f"({alone[name[0]]})" if name[0] in alone else name[0], text)
+    checks = [asked(command, text, at, wrt=["a"]), asked(command, of_numbers, {"a": at["a"]}), asked(command, text, at)]
+    assert [slope_of(check).verdict for check in checks] == [verdicts[0], verdicts[0], verdicts[1]]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import sympy
 
+from gradcli.errors import GradcliError, Span
 from gradcli.language.lower.context import Context, Operand, lower
 from gradcli.language.lower.lines import emit, require_tensor
 from gradcli.language.lower.matrix_ranks import RowVector
@@ -72,11 +76,11 @@ def _name_is(
 ) -> None:
     """Bind a name to a value: a tensor of numbers is a variable, outside of functions."""
     value, span = operand
-    is_required, is_inside = _is_required(context, node), bool(text.running)
+    is_required, is_inside = _is_required(context, node, line), bool(text.running)
     if context.findings.object_of(value) is not None:
         context.names.values[name.text] = value
         return
-    is_tensor = text.is_torch and not is_inside and _is_tensor(text, context, value, node, mark)
+    is_tensor = text.is_torch and not is_inside and _is_tensor(text, context, value, node, mark, is_required)
     if is_required and (is_inside or not is_tensor):
         hint = "write requires_grad_() at the end of the line"
         raise context.source.error(f"'{name.text}' is no leaf: torch leaves its .grad empty", node.span, hint=hint)
@@ -117,24 +121,24 @@ def _define(
         require_gradient(text, context, name.text, name.span.to(line.value.span), is_required=True)
 
 
-def _is_tensor(text: TextState, context: Context, value: Atom, node: nodes.Node, mark: int) -> bool:
+def _is_tensor(text: TextState, context: Context, value: Atom, node: nodes.Node, mark: int, is_required: bool) -> bool:
     """Tell whether a value is a tensor made of numbers alone, in this statement."""
     if value in context.findings.several or value in context.findings.conditions:
         return False
     words = {token.text for token in context.source.within(node.span)}
     new = {line.symbol for line in context.builder.lines[mark:] if line.call.op.kind is Kind.SOURCE}
     is_made = bool(words & CONSTRUCTORS) or any(word.endswith("Tensor") for word in words)
-    if not (is_made or new or _is_required(context, node)):  # most lines, whose leaves need no search
+    if not (is_made or new or is_required):  # most lines, whose leaves need no search
         return False
     is_made |= any(line.symbol in new for line in context.builder.backward_slice(value)[0])
     names = function_of(context, value).names
     _, followed = context.builder.backward_slice(value, stop=lambda call: call.op.is_detached)
     is_leaf = not any(str(leaf) in text.passes.requires for leaf in followed)
-    is_copy = is_leaf and _is_required(context, node) and all(name in text.tensors.values for name in names)
+    is_copy = is_leaf and is_required and all(name in text.tensors.values for name in names)
     return is_copy or (is_made and not names)
 
 
-def _is_required(context: Context, node: nodes.Node) -> bool:
+def _is_required(context: Context, node: nodes.Node, line: nodes.Statement) -> bool:
     """Tell whether the last call of an expression makes a tensor that requires a gradient."""
     last = node.trailers[-1] if isinstance(node, nodes.Postfix) else node
     arguments = nodes.call_arguments(node)
@@ -152,5 +156,49 @@ def _is_required(context: Context, node: nodes.Node) -> bool:
     keywords = [one.name.text for one in (arguments.items if arguments else ()) if one.name is not None]
     if is_parameter or not is_said or "requires_grad" in keywords:
         return is_parameter or is_said
-    hint = "write requires_grad_() at the end of the line"
-    raise context.source.error("what is computed is no leaf: torch leaves its .grad empty", node.span, hint=hint)
+    raise _unnamed(context, line)
+
+
+LONGEST_LINE = 300
+"""Characters of a line that is written out with a name for its tensor."""
+
+
+def _unnamed(context: Context, line: nodes.Statement) -> GradcliError:
+    """Make the error that a tensor which requires a gradient has no name, with the lines that give it one."""
+    source, span = context.source, line.span
+    message, hint = "the tensor that requires a gradient has no name", "give it a name, on a line before this one"
+    words = [token.text for token in source.tokens]
+    marks = [n for n in source.positions(span) if words[n : n + 3] == ["requires_grad", "=", "True"]]
+    calls = [_call_around(words, n) for n in marks]
+    if not calls or span.stop - span.start > LONGEST_LINE:
+        return source.error(message, span, hint=hint)
+    free = (name for name in itertools.chain("xwab", map("x{}".format, itertools.count(1))) if name not in words)
+    named, rest, end = list[str](), "", span.start
+    for (first, last), name in zip(calls, free, strict=False):
+        start, stop = source.tokens[first].span.start, source.tokens[last].span.stop
+        named.append(f"{name} = {source.single_line(Span(start, stop))}")
+        rest, end = f"{rest}{source.text[end:start]}{name}", stop
+    rest = " ".join((rest + source.text[end : span.stop]).split())
+    return source.error(message, span, hint=f"write {'; '.join([*named, rest])}")
+
+
+def _call_around(words: Sequence[str], place: int) -> tuple[int, int]:
+    """Find the first and the last token of the call that has a word among its arguments."""
+    first, last = (
+        next(
+            n
+            for n, depth in zip(path, itertools.accumulate(_depth(words[n]) * sign for n in path), strict=True)
+            if depth == 1
+        )
+        for path, sign in ((range(place, -1, -1), 1), (range(place, len(words)), -1))
+    )
+    while first > 0 and (words[first - 1] == "." or words[first - 1].isidentifier()):
+        first -= 1
+    return first, last
+
+
+def _depth(word: str) -> int:
+    return (word in _OPENING) - (word in _CLOSING)
+
+
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")

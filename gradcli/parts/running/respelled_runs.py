@@ -12,7 +12,7 @@ from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.questions_in_words import asked, is_of_sympy
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.parts.running.targets import functions_of
+from gradcli.parts.running.targets import functions_of, instance_of
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -39,12 +39,15 @@ def _by_other_names(line: TypedLine) -> Iterator[Words]:
 def _with_arguments(line: TypedLine) -> Iterator[Words]:
     """Give options that `run` has not to the script, or leave them out."""
     if line.command == "run" and line.unknown and line.others:
-        place, script = line.unknown[0], line.others[0]
+        place, words = line.unknown[0], line.words
+        script = next((n for n in line.others if os.path.isfile(words[n])), line.others[0])
+        count = 1 + (place + 1 in line.others and place + 1 != script)  # the option, and what may be its value
         if place > script:
-            yield (*line.words[:place], "--", *line.words[place:])
-        elif line.words[place].lstrip("-").replace("_", "-") not in _DEBUGGING:
-            yield (*line.put(place, 1), "--", line.words[place])
-        yield line.put(place, 1)
+            yield (*words[:place], "--", *words[place:])
+        elif words[place].lstrip("-").replace("_", "-") not in _DEBUGGING:
+            yield (*line.put(place, count), "--", *words[place : place + count])
+        if count == 1:
+            yield line.put(place, 1)
 
 
 def _in_place_of_expression(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -55,8 +58,8 @@ def _in_place_of_expression(line: TypedLine, error: GradcliError) -> Iterator[Wo
     is_without_pass = "makes no backward pass" in error.text.message
     if line.command == "run" and not is_without_pass:
         return
-    called = re.fullmatch(r"(.+?\.(?:py|ipynb))::?([^\W\d]\w*)(?:\([^()]*\))?", path)
-    if called is not None and os.path.isfile(called[1]):
+    called = re.fullmatch(r"(.+?\.(?:py|ipynb))::?([^\W\d]\w*)(?:\([^\W\d]?[\w, ]*\))?", path)
+    if called is not None and os.path.isfile(called[1]) and instance_of(path) is None:
         yield line.put(line.others[0], 1, f"{called[1]}::{called[2]}")
     if path.endswith((".py", ".pyw", ".ipynb")) and os.path.isfile(path):
         with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:

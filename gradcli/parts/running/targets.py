@@ -34,6 +34,10 @@ _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.(?:pyw?|ipynb))::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
 
 
+_CALL = re.compile(rf"(?P<file>[^\n]+?\.(?:pyw?|ipynb))::(?P<name>{_NAME})\s*\((?P<arguments>[^\n]*)\)")
+"""Pattern of calls of what a file has."""
+
+
 _FILE = re.compile(r"[\w./\\~-]*\w\.(?:pyw?|ipynb)")
 """Pattern of names of scripts."""
 
@@ -110,10 +114,47 @@ def script_error(path: str) -> InputError:
 
 def _functions(path: str) -> list[str]:
     """List the functions of a file, by its text."""
+    return functions_of(_text_of(path))
+
+
+def _text_of(path: str) -> str:
+    """Read the text of a file of Python; empty where it cannot be read."""
     with contextlib.suppress(OSError, InputError):
-        text = script_of(path) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
-        return functions_of(text)
-    return []
+        return script_of(path) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
+    return ""
+
+
+def instance_of(text: str) -> tuple[str, str] | None:
+    """Find the instance that a call in the place of an expression makes, `model.py::Net(3)`, and the file.
+
+    Returns:
+        `Net(3)`, and `model.py`; None where the text is no call, or where it does not call a class of modules.
+    """
+    call = _CALL.fullmatch(text.strip())
+    if call is None:
+        return None
+    found = re.search(rf"(?m)^class {call['name']}\b(?!\(.*\bFunction\))", _text_of(call["file"]))
+    return found and (f"{call['name']}({call['arguments']})", call["file"])
+
+
+def require_no_call(text: str) -> None:
+    """Refuse a call of what a file has in the place of an expression, `acts.py::Swish(beta=1.5)`.
+
+    Raises:
+        InputError: It is one; the hint names the instance in the file, or gives a function its arguments.
+    """
+    call = _CALL.fullmatch(text.strip())
+    if call is None or not os.path.isfile(call["file"]):
+        return
+    file, name, arguments = call["file"], call["name"], call["arguments"]
+    if instance_of(text) is not None:
+        own = name.lower() if name.lower() != name else f"own_{name}"
+        hint = f"write {own} = {name}({arguments}) in {file}, and ask for {file}::{own}"
+        raise InputError(f"{name}({arguments}) makes an instance, which has no name to ask for", hint=hint)
+    given = re.findall(rf"({_NAME})\s*=\s*([^,=()\[\]]+)(?:,|$)", arguments) or [("NAME", "VALUE")]
+    values = " ".join(f"--at {one}={value.strip()}" for one, value in given)
+    hint = f"ask for the function, and give its arguments as values: {file}::{name} {values}"
+    raise InputError(f"{name}({arguments}) is a call, and no function", hint=hint)
 
 
 def functions_of(text: str) -> list[str]:

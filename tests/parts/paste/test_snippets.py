@@ -454,3 +454,33 @@ def test_a_text_without_a_seed_says_so() -> None:
     """Its numbers are those of the seed 0."""
     answer = Function("x = torch.rand(2, requires_grad=True)\nx.sum().backward()").vjp()
     assert UNSEEDED in answer.warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "loss = F.cross_entropy(torch.tensor([[2.0, 0.5]], requires_grad=True), torch.tensor([0]))",
+            "write x = torch.tensor([[2.0, 0.5]], requires_grad=True); loss = F.cross_entropy(x, torch.tensor([0]))",
+        ),
+        (
+            "x = torch.ones(2); y = (x*torch.tensor((1., 2.), requires_grad=True)).sum(); y.backward()",
+            "write w = torch.tensor((1., 2.), requires_grad=True); y = (x*w).sum()",
+        ),
+        (
+            "y = torch.ones(2, requires_grad=True) @ torch.ones(2, requires_grad=True)",
+            "write x = torch.ones(2, requires_grad=True); w = torch.ones(2, requires_grad=True); y = x @ w",
+        ),
+        ("y = (2*torch.ones(2)).requires_grad_().sum()", "give it a name, on a line before this one"),
+    ],
+)
+def test_a_leaf_inside_of_a_line_is_given_a_name(text: str, hint: str) -> None:
+    """The line of the hint can stand in place of this one, and is read."""
+    with pytest.raises(GradcliError, match="requires a gradient has no name") as caught:
+        read(text)
+    assert caught.value.hint == hint
+    if hint.startswith("write "):
+        place = caught.value.place
+        assert place is not None
+        start, stop = place.span
+        assert Function(f"{text[:start]}{hint.removeprefix('write ')}{text[stop:]}").variables

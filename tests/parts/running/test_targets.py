@@ -71,6 +71,47 @@ def test_what_is_wrong_is_one_clear_error(text: str, message: str, folder: Path,
     assert "Traceback" not in run.err
 
 
+CALLED = """import torch
+class Swish(torch.nn.Module): ...
+class Half(torch.autograd.Function): ...
+def f(x, beta=1): ...
+"""
+CALLS = {
+    "Swish(beta=1.5)": "write swish = Swish(beta=1.5) in own.py, and ask for own.py::swish\n",
+    "Swish()": "write swish = Swish() in own.py, and ask for own.py::swish\n",
+    "f(x, beta=1.5)": "give its arguments as values: own.py::f --at beta=1.5\n",
+    "f(x, 1.5)": "give its arguments as values: own.py::f --at NAME=VALUE\n",
+    "f(x)": "write gradcli jacobian own.py::f --at x=1,-1\n",
+    "Half(x)": "write gradcli jacobian own.py::Half --at x=1,-1\n",
+}
+
+
+@pytest.mark.parametrize(("call", "hint"), CALLS.items())
+def test_a_call_of_what_a_file_has_is_told_how_it_is_asked_for(
+    call: str, hint: str, folder: Path, gradcli: Command
+) -> None:
+    """An instance by a name in the file, a function with its arguments as values."""
+    (folder / "own.py").write_text(CALLED)
+    run = gradcli("jacobian", f"own.py::{call}", "--at", "x=1,-1")
+    assert (run.code, run.err.endswith(hint)) == (2, True), run.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("own.py --epochs 2", "write gradcli run own.py -- --epochs 2\n"),
+        ("--epochs 2 own.py", "write gradcli run own.py -- --epochs 2\n"),
+        ("own.py --quick", "write gradcli run own.py -- --quick, or gradcli run own.py\n"),
+    ],
+)
+def test_options_of_a_script_are_handed_on_with_their_values(
+    words: str, hint: str, folder: Path, gradcli: Command
+) -> None:
+    """A value without its option says nothing."""
+    (folder / "own.py").write_text(CALLED)
+    assert gradcli("run", *words.split()).err.endswith(hint)
+
+
 @pytest.mark.parametrize(("imports", "warns"), [("numpy as np", True), ("numpy as np, torch", False), ("math", False)])
 def test_a_file_with_numpy_alone_is_warned_of_torch(imports: str, warns: bool, folder: Path, gradcli: Command) -> None:
     """Its function is given tensors: the variance of 1, 2, 4 is 7/3 by torch, and 14/9 by NumPy."""
