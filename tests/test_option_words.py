@@ -89,6 +89,14 @@ SHELL = ("cli", "parts/warm", "parts/tables", "parts/batch")
 COMMAND_LINES = {
     ("errors.py", " --at VALUE"),
     ("language/lower/names.py", "::NAME --at VALUE asks of a function in it"),
+    (
+        "language/text/hints.py",
+        "an autograd.Function is code, and is checked by its name: gradcli check FILE.py::NAME --at VALUE",
+    ),
+    (
+        "language/text/hints.py",
+        "gradcli has no such function; code that calls it is run: gradcli check FILE.py::NAME --at VALUE",
+    ),
     ("language/text/source.py", "--"),
     ("language/text/source.py", 'options stand outside of the quotes: "..." --'),
     ("questions/functions.py", " --v "),

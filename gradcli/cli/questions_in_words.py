@@ -157,7 +157,7 @@ _AT_VALUES = re.compile(
 _IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^2|²)?\s*)\[([^\[\],;]*)\](?=\s|$)")
 """The brackets of `d/dx [x^2]`, which are parentheses."""
 
-_EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
+EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation, `==` too."""
 
 _EQUAL = re.compile("(?<![-+*/@%<>!=:])=(?!=)")
@@ -189,7 +189,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
         by = "" if parts["other"] else by
         point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else ["--wrt", by] if by else []
-        function, *right = map(unwrapped, _EQUALS.split(unwrapped(parts["function"]), maxsplit=1))
+        function, *right = map(unwrapped, EQUALS.split(unwrapped(parts["function"]), maxsplit=1))
         is_claim = bool(right) and all(right) and not function.isidentifier() and noun != "hessian"
         yield (
             ["check", function, "--claim", right[0], *point]
@@ -376,7 +376,7 @@ def is_near(text: str) -> bool:
     >>> is_near("laplacian(x^2)"), is_near("d^2/dx^2 x^4 = 12x^2"), is_near("d^2/dx^2 x^4 at x = 1")
     (True, True, False)
     """
-    left, *right = _EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
+    left, *right = EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
     is_claim = bool(right) and any(words[0] == "hessian" for words in asked(left))
     return is_claim or _field(text) is not None or bool(_equation(text))
 

@@ -92,15 +92,24 @@ def _read_value_text(text: str, source: str) -> Array:
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d,\d{2,}\s*")
 
 
-def remarks_on_commas(values: Mapping[str, Value]) -> list[str]:
-    """Remark on values such as `3,14`, which are two numbers, and often meant for one.
+_REPEATED = re.compile(r"\s*\[([^\[\],]*)\]\s*\*\s*(\d+)\s*")
 
-    >>> remarks_on_commas({"x": "3,14", "y": "1,2"})
+
+def remarks_on_values(values: Mapping[str, Value]) -> list[str]:
+    """Remark on values that are often meant in another way: `3,14`, two numbers, and `[1/3]*3`, a product.
+
+    >>> remarks_on_values({"x": "3,14", "y": "1,2"})
     ['3,14 is two values; 3.14, with a point, is one number']
+    >>> remarks_on_values({"q": "[1/3]*3"})
+    ['[1/3]*3 is a product here; a list of 3 times 1/3 is full((3,), 1/3)']
     """
     typed = [str(value).strip() for value in values.values() if isinstance(value, str)]
     found = [value for value in typed if _DECIMAL_COMMA.fullmatch(value)]
-    return [f"{value} is two values; {value.replace(',', '.')}, with a point, is one number" for value in found]
+    remarks = [f"{value} is two values; {value.replace(',', '.')}, with a point, is one number" for value in found]
+    for one in filter(None, map(_REPEATED.fullmatch, typed)):
+        number, times = one.groups()
+        remarks.append(f"{one[0]} is a product here; a list of {times} times {number} is full(({times},), {number})")
+    return remarks
 
 
 _PRINTED = re.compile(r"(?:\s|[-+−]?(?:[\d.]+(?:[eE][-+]?\d+)?|inf|nan|∞)(?=[\s;\[\]⎡⎤⎢⎥⎣⎦])|[\[\]⎡⎤⎢⎥⎣⎦;])+")

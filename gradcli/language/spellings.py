@@ -13,31 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gradcli.language.spelled_calls import (
-    binomial,
-    bodies,
-    columns,
-    constant,
-    expressions,
-    factorial,
-    from_by_to,
-    from_to_by,
-    functional,
-    indexed,
-    inside,
-    integers,
-    layer,
-    log_of_base,
-    mathematica,
-    out_of_place,
-    over_all,
-    pieces,
-    right_sides,
-    root,
-    squares,
-    summed,
-    whole,
-)
+from gradcli.language import spelled_calls as calls
 from gradcli.language.spelled_operators import ON_PAPER
 from gradcli.language.units import in_si
 
@@ -208,7 +184,7 @@ def _normal(signs: str) -> str:
 
 
 def _power(found: re.Match[str]) -> str:
-    return f"{found['name']}({inside(found['argument'])})**{_normal(found['power'])}"
+    return f"{found['name']}({calls.inside(found['argument'])})**{_normal(found['power'])}"
 
 
 _OF_RECIPROCAL = {"cot": "atan", "sec": "acos", "csc": "asin"}
@@ -217,8 +193,8 @@ _OF_RECIPROCAL = {"cot": "atan", "sec": "acos", "csc": "asin"}
 def _inverse(found: re.Match[str]) -> str:
     name = found["name"]
     if name in _OF_RECIPROCAL:
-        return f"{_OF_RECIPROCAL[name]}(1/({inside(found['argument'])}))"
-    return f"{_INVERSES.get(name, name)}({inside(found['argument'])})"
+        return f"{_OF_RECIPROCAL[name]}(1/({calls.inside(found['argument'])}))"
+    return f"{_INVERSES.get(name, name)}({calls.inside(found['argument'])})"
 
 
 def _neighbours(found: re.Match[str]) -> str:
@@ -275,8 +251,8 @@ _WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
 
 TEXTS: tuple[Spelling, ...] = (
     *(Spelling(re.compile(found, re.DOTALL), (instead,), is_sure) for found, instead, is_sure in ON_PAPER),
-    _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", bodies),
-    _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", columns),
+    _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", calls.bodies),
+    _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", calls.columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
     _same(r"^(.*?\b(\w+)\s*=(?!=).*?)[;\n]\s*d\2\s*/\s*d\w+\s*$", r"\1"),  # y = x^2; dy/dx
     _same(r"^\s*\$+(.*?)\$+\s*$", r"\1"),
@@ -284,38 +260,40 @@ TEXTS: tuple[Spelling, ...] = (
     _same(
         r"(?<![\w.])(?P<name>[Ss]um|nsum|[Pp]rod(?:uct)?)[(\[](?P<body>[^;]+),\s*[({]?\s*(?P<index>[^\W\d]\w*)\s*,\s*"
         r"(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?\s*[)\]](?:\.doit\(\)|\.evalf\(\))?",
-        summed,
+        calls.summed,
     ),
     _same(
         r"\\(?P<name>sum|prod)\s*_\s*\{\s*(?P<index>[^\W\d]\w*)\s*=\s*(?P<first>\d+)\s*\}\s*\^\s*\{?(?P<last>\d+)\}?"
         r"\s*(?P<body>(?:\\[dt]?frac\s*\{[^{}]*\}\{[^{}]*\}|[^\s+\-=])+)\s*$",
-        summed,
+        calls.summed,
     ),
-    _same(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", whole),
+    _same(
+        rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))\s*$", calls.whole
+    ),
     _same(
         r"(?P<a>[^\W\d]\w*)\s*[·•⋅∙]\s*(?P<b>[^\W\d]\w*)\s*/\s*(?P<open>\()?\s*\|\s*(?P=a)\s*\|\s*[*·•⋅∙]?\s*\|\s*(?P=b)\s*\|"
         r"\s*(?(open)\))",
         r"sum(\g<a>*\g<b>)/(norm(\g<a>)*norm(\g<b>))",
     ),
     _near(r"\|\s*(\w+)\s*\|\s*\|\s*(\w+)\s*\|", r"(norm(\1)*norm(\2))", r"(abs(\1)*abs(\2))"),
-    _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", root),
+    _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", calls.root),
     _same(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>(?:[^()]|\([^()]*\))*)\)"
         r"\((?P<given>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)",
-        functional,
+        calls.functional,
     ),
     _same(
         r"(?<=[(,])\s*(?P<given>[^(),]+(?:\([^()]*\))?),(?P<options>[^()]*?)\s*inplace\s*=\s*(?P<truth>True|False)\s*(?=[,)])",
-        out_of_place,
+        calls.out_of_place,
     ),
     _same(r",\s*(?:size_average|reduce)\s*=\s*True\s*(?=[,)])", ""),
     _same(r"(?<=[,(])(\s*)size_average\s*=\s*False\s*(?=[,)])", r"\1reduction='sum'"),
     _same(r"(?<=[,(])(\s*)reduce\s*=\s*False\s*(?=[,)])", r"\1reduction='none'"),
-    _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+)(?::|\.\.)(\d+)", integers),
+    _same(r"(?<=\bfor )\s*([^\W\d]\w*)\s*(?:in|=|∈)\s*(\d+)(?::|\.\.)(\d+)", calls.integers),
     _same(
         r"^\s*(?:(?:[^\W\d]\w*\s*(?:['′\u0307])|\\dot\s*\{?\s*[^\W\d]\w*\s*\}?|d[^\W\d]\w*\s*/\s*dt)\s*=(?!=)[^=;,]+"
         r"(?:[;,]\s*|$)){2,}\s*$",
-        right_sides,
+        calls.right_sides,
     ),
     _same(r"(?<![\w.])(?:jnp|jax\.numpy|cp|cupy|autograd\.numpy|anp)\s*\.\s*(?=[a-z])", "np."),
     _same(
@@ -323,14 +301,14 @@ TEXTS: tuple[Spelling, ...] = (
         "F.",
     ),
     _same(r"(?<![\w.])jax\.scipy\.", "scipy."),
-    _same(r"(?<![\w.])(?:scipy\.constants|constants)\.(\w+)", constant),
-    _near(r"(?<![\w.])(?:torch\.)?nn\.Linear\([^()]*\)\((?P<given>[^()]+)\)", layer),
+    _same(r"(?<![\w.])(?:scipy\.constants|constants)\.(\w+)", calls.constant),
+    _near(r"(?<![\w.])(?:torch\.)?nn\.Linear\([^()]*\)\((?P<given>[^()]+)\)", calls.layer),
     _same(
         r"(?<![\w.])tf\.(?:math\.|nn\.)?(?:reduce_(?=(?:sum|mean|prod|max|min|logsumexp)\()"
         r"|(?=(?:square|sigmoid|tanh|relu|softplus|exp|log|sqrt|abs|sin|cos|pow|maximum|minimum)\())",
         "",
     ),
-    _near(r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>)(?P<given>[^()]+)\)(?!\s*\()", functional),
+    _near(r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>)(?P<given>[^()]+)\)(?!\s*\()", calls.functional),
     _near(r"\bcosine_similarity\(([^(),]+),([^(),]+)\)", r"cosine_similarity(\1,\2, dim=0)"),
     _same(
         rf"(?<![\w.])(?:Math|cmath|std|tf\.math|tf|numpy\.lib\.scimath|mp|mpmath)\s*(?:\.|::)\s*(?=(?:{_ELEMENTARY}|abs|pow)\b)",
@@ -344,34 +322,35 @@ TEXTS: tuple[Spelling, ...] = (
     ),
     _near(
         r"\\?(?:sum|∑|Σ)_?\{?\(?(?P<index>[a-z])\s*=\s*(?P<first>\w+)[)}]?\s*\^\s*\{?(?P<last>\w+)\}?\s*(?P<body>.+)",
-        indexed,
+        calls.indexed,
     ),
-    _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", indexed),
+    _same(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", calls.indexed),
     _same(
-        r"\b(?P<name>prod(?:uct)?)\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)", summed
+        r"\b(?P<name>prod(?:uct)?)\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\)",
+        calls.summed,
     ),
     _same(
         r"\b(?P<name>sum|prod(?:uct)?)\(\s*(?P<index>[a-z])\s*=\s*(?P<first>\d+)\.\.(?P<last>\d+)\s*,(?P<body>.+)\)\s*$",
-        summed,
+        calls.summed,
     ),
     _same(
         r"\b(?P<name>[Ss]um|[Pp]roduct)\s+(?:from|over)\s+(?P<index>[a-z])\s*=\s*(?P<first>\d+)\s*(?:to|\.\.)\s*"
         r"(?P<last>\d+)\s+(?:of\s+)?(?P<body>.+)$",
-        summed,
+        calls.summed,
     ),
     _near(rf"(?<![\w.])({_REDUCED})\(([-+\w.]+(?:\s*,\s*[-+\w.]+)+)\)", r"\1([\2])"),
-    _near(r"^\s*([^=;\[\]]+(?:;[^=;\[\]]+)+)\s*$", expressions),
-    _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", whole),
-    _near(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>.+)", whole),
-    _near(r"(?P<sign>[ΣΠ∑∏])\s*(?P<body>[^\W\d]+_\{?(?P<index>[a-z])(?![a-zA-Z]).*)", whole),
+    _near(r"^\s*([^=;\[\]]+(?:;[^=;\[\]]+)+)\s*$", calls.expressions),
+    _near(r"\bsum\((?P<body>[^,]+),\s*(?P<index>[a-z])\s*=\s*1\.\.n\)", calls.whole),
+    _near(rf"{_WHOLE_SIGN}_\{{?(?P<index>[a-z])\}}?\s*(?P<body>.+)", calls.whole),
+    _near(r"(?P<sign>[ΣΠ∑∏])\s*(?P<body>[^\W\d]+_\{?(?P<index>[a-z])(?![a-zA-Z]).*)", calls.whole),
     _same(
         rf"\b(?P<name>sinh?|cosh?|tanh?|cot|sec|csc)\s*(?:⁻¹|(?:\^|\*\*)\s*[({{]?-\s*1[)}}]?)\s*{ARGUMENT}",
         _inverse,
-        lambda found: f"1/{found['name']}({inside(found['argument'])})",
+        lambda found: f"1/{found['name']}({calls.inside(found['argument'])})",
     ),
     _same(r"(\|\||‖|[^\W\d]\w*)\s*(?:\^|\*\*)\s*(\d+)_(\d+|inf|∞|F)(?!\w)", r"\1_\3^\2"),
     _same(r"(?<!\|)\|([^|]+)\|_\{?(\d|inf|∞|F)\}?(?!\w)", r"||\1||_\2"),
-    _same(rf"\blog_\{{?(?P<base>\d+|[a-z])\}}?\s*{ARGUMENT}", log_of_base),
+    _same(rf"\blog_\{{?(?P<base>\d+|[a-z])\}}?\s*{ARGUMENT}", calls.log_of_base),
     _same(rf"\bif\s*\({_PLAIN},{_PLAIN},{_PLAIN}\)", r"where(\1, \2, \3)"),
     _same(rf"(?<![\w.])(min|max)\({_PLAIN},\s*([-+]?\d[\d.]*)\s*\)", r"\1imum(\2, \3)"),
     _same(r"(?<=[\w)\]])\s+dot\s+(?=[\w(\[])", " @ "),
@@ -379,7 +358,7 @@ TEXTS: tuple[Spelling, ...] = (
     _near(r"(?<![\w.])([^\W\d])\.(?!T\b)([^\W\d])(?!\w)", r"\1 @ \2"),
     _near(r"\^\{?T\}?(?=[^\W\d_])", "^T "),
     _near(r"(?<![\w.])transpose\(\s*([^\W\d]\w*)\s*\)", r"\1^T"),
-    _near(r"\bsum\((?P<body>.+),\s*(?P<index>[a-z])\)", over_all),
+    _near(r"\bsum\((?P<body>.+),\s*(?P<index>[a-z])\)", calls.over_all),
     _near(r"\)_\{?(\d+)\}?(?!\w)", r")[\1]"),
     _same(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)(?!\s*(?:\^|\*\*|[²³]))", r"\1(\2)"),
     _near(rf"(?<![a-zA-Z_])({_ELEMENTARY})\s*(\|[^|]+\|)\s*((?:\^|\*\*)\s*\d+|[²³])", r"\1(\2\3)", r"\1(\2)\3"),
@@ -387,7 +366,7 @@ TEXTS: tuple[Spelling, ...] = (
     _same(rf"\b(?P<name>{_ELEMENTARY})\s*(?:\^|\*\*)\s*\{{?\s*(?P<power>\d+)\s*\}}?\s*{ARGUMENT}", _power),
     _same(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
     _same(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
-    _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", mathematica),
+    _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", calls.mathematica),
     _near(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
     _same(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
     _same(
@@ -408,12 +387,12 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"^\s*[\"'“”„‘’«»`](.*)[\"'“”„‘’«»`]\s*$", r"\1"),
     _same("[“”„‟‘’‚«»`]", ""),
     _same("[−–—‐‑]", "-"),
-    _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", pieces),
+    _same(r"^\s*\{([^{}]*:[^{}]*)\}\s*$", calls.pieces),
     _same(r"(?<![\w.])(\d+\.?\d*|\.\d+)[dD]([-+]?\d+)\b", r"\1e\2"),
-    _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", squares),
+    _same(r"[Σ∑]\s*(\((?:[^()]|\([^()]*\))*\))\s*(²|³|(?:\^|\*\*)\s*\d+)?", calls.squares),
     _same(
         r"\b(?:[sS]um|summation)[(\[](?P<body>.+?),\s*[({]?\s*(?P<index>[a-z])\s*,\s*(?P<first>\d+)\s*,\s*(?P<last>\d+)\s*[)}]?[)\]]",
-        indexed,
+        calls.indexed,
     ),
     _same(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
     _same(r"(?<=[^\W\d])(?<!sum)(?<!prod)(?<![ΣΠ∑∏])_\{\s*([a-zA-Z]{2,}|\d+)\s*\}", r"_\1"),
@@ -438,15 +417,15 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d.,])", _thousands, lambda found: found[0].replace(",", ".", 1)),
     _near(r"(?<!ones\(\d)(?<!zeros\(\d)(?<!eye\(\d)(?<=\d),(?=\d)", "."),
     _near(r"(?<=\d)[’' _](?=\d{3})", ""),
-    _same(r"(?<![\w.])(\d+)!(?![=!])", factorial),
-    _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", factorial),  # below -1 the sign is another one
-    _same(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", factorial),
+    _same(r"(?<![\w.])(\d+)!(?![=!])", calls.factorial),
+    _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", calls.factorial),  # below -1 the sign is another one
+    _same(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", calls.factorial),
     _same(
         r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?(?:nchoosek|binom|binomial|comb|choose|Binomial|nCr|nCk)[(\[]\s*(\d+)\s*,"
         r"\s*(\d+)\s*[)\]]",
-        binomial,
+        calls.binomial,
     ),
-    _same(r"\\[dt]?binom\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", binomial),
+    _same(r"\\[dt]?binom\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}", calls.binomial),
     _same(r"\be\s*\^\s*(?=[-+({\w])", "E^"),
     _near(r"(?<=\d)\s*%", "/100"),
     _same(r"[½⅓⅔¼¾]", lambda found: f"({_plain(found)})"),
@@ -477,7 +456,7 @@ VALUES: tuple[Spelling, ...] = (
     _same(r"(?i)\bfalse\b", "0"),
     _same(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
     _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
-    _same(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", from_by_to, from_to_by),
+    _same(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", calls.from_by_to, calls.from_to_by),
     _near(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"arange(\1, \2 + 1)", r"linspace(\1, \2, 5)"),
     _near(r"^\s*(ones|zeros|randn|rand)\s*$", r"\1(3)"),
     _same(r"\b(?:x?range)\(", "arange("),

@@ -465,7 +465,7 @@ class FunctionWithValues:
         naming.require_valued(snippet, {*at, *snippet.values})
         if (hidden and self.recording is None) or not shares:
             snippet = replace(self.read(hidden, shares=shares, values={}), values=snippet.values)
-        program, told = snippet.program, (*told, *inputs.remarks_on_commas(at))
+        program, told = snippet.program, (*told, *inputs.remarks_on_values(at))
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
         for name, value in at.items():
             if name in program.names or name in named:

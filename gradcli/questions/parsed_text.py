@@ -18,7 +18,7 @@ from gradcli.option_words import option
 from gradcli.questions.bound_function import BoundFunction, Device, Dtype, FunctionWithValues
 from gradcli.questions.call_arguments import Given, PublicMethod, in_arrays
 from gradcli.questions.likely_shapes import WithShapes, with_shapes
-from gradcli.questions.naming import Directions, Inputs, open_names, unnamed, with_name
+from gradcli.questions.naming import Directions, Inputs, open_names, require_valued, unnamed, with_name
 from gradcli.questions.text_reading import read_whole
 from gradcli.registry import DERIVATIVES, questions
 from gradcli.results import Array, Result
@@ -250,6 +250,10 @@ class ParsedText:
         how = {"device": device, "is_of_matrices": self._is_of_matrices or has_rows}
         found = FunctionWithValues(self.expression, snippet, values, wrt, dtype, check, **how)  # type: ignore[arg-type]
         return found.with_names((*(wrt or ()), *self._named))
+
+    def _require_valued(self, names: Container[str]) -> None:
+        """Refuse a variable with the name of a function, `plot sin`, unless it is among these names."""
+        require_valued(self._snippet, names)
 
     def _next_to(self, claims: Mapping[str, object]) -> ParsedText:
         """Return the function as it is read next to claims: they name variables, and may be in matrices' notation."""

@@ -365,8 +365,10 @@ class EnclosurePass:
     ) -> None:
         """Pass on that there is no slope, where several directions may move an element though none does alone.
 
-        So it is with x*y at 0, 0.
+        So it is with x*y at 0, 0, and not with x*y > 0 at 1, 1, which is decided.
         """
+        if operand in self._decided:
+            return
         if operand not in self._directions:
             found = self._directions[operand] = defaultdict(set)
             for d, e in zip(*(n.tolist() for n in self.plan.reached.get(operand, ())), strict=True):
@@ -375,6 +377,16 @@ class EnclosurePass:
         if 1 < len(several) <= MOST_TOGETHER:
             for d in several - before.get(element, {}).keys():
                 own[d] = slope if d not in own else plus(own[d], slope)
+
+    @cached_property
+    def _decided(self) -> frozenset[Atom]:
+        """The lines that are made of steps alone: all that may move them has a tangent of theirs, without a slope."""
+        program, found = self.reference.program, set[Atom]()
+        for line in program.lines:
+            operands = {a for a in line.call.operands if isinstance(a, sympy.Symbol)}
+            if line.call.op.is_locally_constant or (operands and operands <= found):
+                found.add(line.symbol)
+        return frozenset(found)
 
     @cached_property
     def _directions(self) -> dict[Atom, dict[int, set[int]]]:

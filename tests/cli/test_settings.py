@@ -192,7 +192,10 @@ def test_config_shows_what_is_in_force(settings: Write, gradcli: Command) -> Non
     found = {setting.strip(): where.strip() for setting, where in (line for line in lines if len(line) == 2)}
     own = ('format = "csv"', "check = false", 'on-error = "skip"')
     assert {found[setting] for setting in own} == {"file"}
-    assert (found["digits = 4"], found["strict = false"]) == ("GRADCLI_DIGITS", "default")
+    assert (found["digits = 4"], found["strict = false"]) == (
+        "GRADCLI_DIGITS; in tables on a terminal; elsewhere all, or --digits",
+        "default",
+    )
     assert "digits = 3" not in found
     assert "GRADCLI_DIGITS=many is not" in gradcli("config", GRADCLI_DIGITS="many").err
 

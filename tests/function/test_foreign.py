@@ -93,7 +93,7 @@ def test_a_value_alone_is_explained_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "message"), [("x*w", "the variables x, w"), ("1 + 1", "no variables"), ("e^x", "the variables e, x")]
+    ("expression", "message"), [("x*w", "the variables x, w"), ("1 + 1", "no variables"), ("k^x", "the variables k, x")]
 )
 def test_a_value_alone_is_refused_where_there_is_not_one_variable(expression: str, message: str) -> None:
     """And the hint says how to name it."""

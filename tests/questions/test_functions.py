@@ -164,7 +164,7 @@ RESPELLED = {op.name: [*_respelled(op)] for op in ops.TABLE.values()}
 def test_most_operations_have_other_spellings() -> None:
     """Of torch's or as methods."""
     assert sum(map(len, RESPELLED.values())) >= 550
-    assert sum(not texts for texts in RESPELLED.values()) <= 43
+    assert sum(not texts for texts in RESPELLED.values()) <= 45
 
 
 @pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if RESPELLED[op.name]], ids=lambda op: op.name)

@@ -105,8 +105,8 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
 def cut(source: SourceText, known: Collection[str]) -> dict[str, str]:
     """Cut the words of a text that are names written together; return the readings of those that only look so.
 
-    `Ax` is A and x where both are known.  Where nothing is, in the notation of matrices or after a number, a capital
-    letter before a small one looks so, and letters of which each stands alone elsewhere.
+    `Ax` is A and x where both are known.  If not, letters look so of which each stands alone elsewhere, or in
+    the notation of matrices or after a number a capital letter before a small one, or x, y, z and t.
 
     Args:
         source: The text, whose words are changed.
@@ -129,8 +129,10 @@ def cut(source: SourceText, known: Collection[str]) -> dict[str, str]:
         if n < len(tokens) - 5 and _may_be_several(tokens, n, assigned):
             parts = _parts_of(source, token, names)
             is_adjacent = n > 0 and tokens[n - 1].kind == "number" and tokens[n - 1].span.stop == token.span.start
-            if not parts and token.text not in names and (is_adjacent or source.matrix_mark):
-                parts = _likely_parts(token.text, letters, names, is_matrix=bool(source.matrix_mark))
+            if not parts and token.text not in names:
+                parts = _likely_parts(
+                    token.text, letters, names, is_adjacent=is_adjacent, is_matrix=bool(source.matrix_mark)
+                )
                 if parts:
                     remarks[token.text] = " ".join(parts)
         found += _split(token, parts) if parts else [token]
@@ -245,9 +247,15 @@ def _ways(word: str, names: Collection[str]) -> list[tuple[str, ...]]:
     return ways[-1]
 
 
-def _likely_parts(word: str, letters: Collection[str], names: Collection[str], *, is_matrix: bool) -> Sequence[str]:
+def _likely_parts(
+    word: str, letters: Collection[str], names: Collection[str], *, is_adjacent: bool, is_matrix: bool
+) -> Sequence[str]:
     """Cut a word of which nothing is known into its letters, if it looks like a product."""
     if not word.isalpha():
+        return ()
+    if word.islower() and len({*word}) == len(word) <= 3 and {*word} <= {*letters, *("xyzt" if is_adjacent else "")}:
+        return tuple(word)
+    if not (is_adjacent or is_matrix):
         return ()
     is_pair = len(word) == 2 and word[0].isascii() and word[0].isupper() and word[1].islower() and word not in _SYMBOLS
     is_multiple = is_matrix and len(word) == 2 and word[1] == "I" and word[0].islower()

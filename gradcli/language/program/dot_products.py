@@ -10,6 +10,9 @@ from gradcli.language.program.wengert import Atom, Line, Shape
 DOTS = ("·", "⋅", "∙", "\\cdot")
 """Signs of a product that are those of a dot product on paper."""
 
+MAY_BE_DOT = re.compile("|".join(map(re.escape, DOTS)))
+"""Any of these signs."""
+
 _PRODUCT = re.compile(r"\s*([^·⋅∙*\\()\[]+?)\s*(·|⋅|∙|\\cdot\b)\s*([^·⋅∙*\\()\[]+?)\s*")
 
 

@@ -432,11 +432,16 @@ def _is_along_one(line: Line) -> bool:
     return "keepdim" in line.call.op.statics and line.call.constants.get("dim") is not None
 
 
+def remarks_on_dots(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
+    """Generate the remark on a product of vectors that is typed as a dot product is."""
+    products = [line for line in program.lines if line.call.op.name == "mul"]
+    yield from dot_products.remarks(products, program.text, shapes)
+
+
 def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: Iterable[object] = ()) -> Iterator[str]:
     """Generate the remarks on what operations do with operands of these shapes, where that is often not meant."""
-    if any(sign in program.text for sign in dot_products.DOTS):
-        products = [line for line in program.lines if line.call.op.name == "mul"]
-        yield from dot_products.remarks(products, program.text, shapes)
+    if dot_products.MAY_BE_DOT.search(program.text):
+        yield from remarks_on_dots(program, shapes)
     if 2 in map(len, shapes.values()):
         yield from likely_matrix_products(program, shapes)
         if any(isinstance(text, str) and _MATLAB.search(text) for text in (program.text, *values)):
@@ -444,6 +449,8 @@ def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: It
     for line in program.lines:
         if line.call.op.name == "norm" and not line.part_of:
             yield from doubtful_norms.remarks(program, line, shapes)
+        elif line.call.op.name == "sinc" and re.match(r"(?!.*\bsympy\b).*(?<!\.)\bsinc\(", program.text, re.DOTALL):
+            yield "sinc(x) is sin(pi*x)/(pi*x), as in torch; sin(x)/x is sinc(x/pi)"
         elif line.call.op.name in _PAIRED_LOSSES:
             yield from _stretched_loss(line, shapes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +14,7 @@ import numpy as np
 from gradcli import results
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import Tolerance
-from gradcli.errors import GradcliError, InputError, did_you_mean
+from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span, did_you_mean
 from gradcli.language.inputs import Value
 from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.checked_points import CheckedPoint
@@ -30,12 +31,24 @@ ONLY = ""
 """Name of a claim or a value that was given without a variable: it is for the only variable."""
 
 
+_COLON = re.compile(r"\s*(\w+)\s*(:)\s*([^=\s].*)", re.DOTALL)
+"""A claim with a colon after its variable: `x: 2*x`."""
+
+
 def with_statements(
     claim: Mapping[str, str | StatedFunction], variables: Collection[str]
 ) -> Mapping[str, str | StatedFunction]:
-    """Put back in its place what names no variable: `h = x - mean(x); h*v`, and `df = 2*x@dx`."""
+    """Put back in its place what names no variable: `h = x - mean(x); h*v`, and `df = 2*x@dx`.
+
+    Raises:
+        LanguageError: A colon stands after the variable of a claim.
+    """
     found: dict[str, str | StatedFunction] = {}
     for name, text in claim.items():
+        after = _COLON.match(text) if name == ONLY and isinstance(text, str) else None
+        if after is not None and after[1] in variables:
+            place, meant = Place(after.string, Span(*after.span(2)), "--claim"), f'"{after[1]}={after[3]}"'
+            raise LanguageError("unexpected ':'", place=place, hint=f"write {option('claim', meant)}")
         whole = f"{name} = {text.strip() if isinstance(text, str) else ''}"
         has_statements = ";" in whole or "\n" in whole or bool(differentials_in(whole, variables))
         is_statement = isinstance(text, str) and name not in (ONLY, *variables) and has_statements

@@ -14,7 +14,7 @@ gradient vector unless the function has a variable of that name; no claim can na
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, NamedTuple, Protocol
@@ -27,7 +27,8 @@ from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import cut, factors, meant, place_of
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
-from gradcli.language.program.shapes import infer
+from gradcli.language.program.dot_products import MAY_BE_DOT
+from gradcli.language.program.shapes import infer, remarks_on_dots
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape, broadcast, show
 from gradcli.parts.claims.equations import differentials_in, read_equations, source_of
 from gradcli.parts.claims.structures import projected
@@ -76,9 +77,14 @@ def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
         LanguageError: it is not in the language.
         InputError: it names something unknown, or has a shape that no derivative here has.
     """
-    program = parse(subject, text, source).program
+    program, _, note = parse(subject, text, source)
+    reading = _read_shape(subject, program, Place(text, Span(0, len(text)), source))
+    return replace(reading, note="; ".join(filter(None, (note, reading.note)))) if note else reading
+
+
+def _read_shape(subject: Subject, program: Program, whole: Place) -> Reading:
+    """Read what a claim is of by the shape of its formula; `read` has the errors."""
     shape = infer(program, {symbol: subject.known[symbol] for symbol in program.variables})[program.output]
-    whole = Place(text, Span(0, len(text)), source)
     names_vector = subject.has_vector and V in program.names
     if _is_row_or_column(shape, subject) and not names_vector:
         # A gradient as a row or a column is told apart from a wrong one; the derivative is a vector.
@@ -112,14 +118,15 @@ def _is_row_or_column(shape: Shape, subject: Subject) -> bool:
 
 
 class ParsedClaim(NamedTuple):
-    """Text of a claim as a Program of the variables, and whether it says each entry by its indices."""
+    """Text of a claim as a Program of the variables, whether it says each entry by its indices, and how it was read."""
 
     program: Program
     is_indexed: bool
+    note: str = ""
 
 
 def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
-    """Parse the text of a claim, which may name the variables, v, and what the function has assigned.
+    """Parse the text of a claim, which may name the variables, v, the output, and what the function has assigned.
 
     Raises:
         LanguageError: it is not in the language.
@@ -140,11 +147,22 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
     for name in program.names:
         if name not in named:
             raise _unknown(program, name, subject, known)
-    return ParsedClaim(_written_out(program, subject, known), indexed is not None)
+    is_plain = indexed or (known.keys() >= {*program.names} and not MAY_BE_DOT.search(program.text))
+    note = "" if is_plain else "; ".join(_remarks(program, subject, named))
+    return ParsedClaim(_written_out(program, subject, known), indexed is not None, note)
+
+
+def _remarks(program: Program, subject: Subject, named: Mapping[str, Shape]) -> Iterator[str]:
+    """Remark on a product that is typed as a dot product is, and on the output by a name that the text lacks."""
+    shapes = infer(program, {symbol: named[str(symbol)] for symbol in program.variables}, bounded=False)
+    yield from remarks_on_dots(program, shapes)
+    function = subject.program
+    if function.output_name in program.names and function.output_name not in (*function.names, *function.assigned, V):
+        yield f"{function.output_name} is the value of the function"
 
 
 def _written_out(program: Program, subject: Subject, known: Mapping[str, Shape]) -> Program:
-    """Write out what the function has assigned."""
+    """Write out what the function has assigned, and its output."""
     if {*program.names} <= known.keys():
         return program
     function = subject.program
@@ -154,7 +172,7 @@ def _written_out(program: Program, subject: Subject, known: Mapping[str, Shape])
     for line in function.lines:
         call = line.call.renamed(inside)
         inside[line.symbol] = builder.emit(call.op.name, call.operands, whole, call.statics)
-    values = {name: inside.get(atom, atom) for name, atom in function.named.items()}
+    values = {name: inside.get(atom, atom) for name, atom in subject.named.items()}
     operands = [symbol if str(symbol) in known else values[str(symbol)] for symbol in program.variables]
     output = builder.inline(program, operands, whole)
     variables = [*function.variables, *(symbol for symbol in program.variables if symbol not in function.variables)]

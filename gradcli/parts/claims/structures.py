@@ -413,7 +413,8 @@ def composed(program: Program, shapes: Mapping[Atom, Shape], assumed: Assumed) -
         call = line.call.renamed(inside)
         inside[line.symbol] = builder.emit(call.op.name, call.operands, line.span, call.statics)
     output = inside.get(program.output, program.output)
-    return replace(program, lines=tuple(builder.lines), output=output)
+    named = {name: inside.get(atom, atom) for name, atom in program.named.items()}
+    return replace(program, lines=tuple(builder.lines), output=output, named=named)
 
 
 def under(bound: BoundFunction, assumed: Assumed) -> BoundFunction:

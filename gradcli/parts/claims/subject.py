@@ -67,10 +67,17 @@ class Subject:
         return {**self.shapes, VECTOR: self.shapes.get(VECTOR, self.y)}
 
     @cached_property
+    def named(self) -> Mapping[str, Atom]:
+        """What a claim may name besides variables: what statements of the function assign, and the output as shown."""
+        return {**self.program.named, self.program.output_name: self.program.output}
+
+    @cached_property
     def assigned(self) -> Mapping[str, Shape]:
-        """The shapes of what the statements of the function assign, by name."""
-        shapes = infer(self.program, self.shapes, bounded=False) if self.program.named else {}
-        return {name: shapes.get(atom, ()) for name, atom in self.program.named.items()}
+        """The shapes of what the statements of the function assign, and of its output, by name."""
+        if not self.program.named:
+            return {self.program.output_name: self.y}
+        shapes = infer(self.program, self.shapes, bounded=False)
+        return {name: shapes.get(atom, ()) for name, atom in self.named.items()}
 
     @property
     def has_vector(self) -> bool:

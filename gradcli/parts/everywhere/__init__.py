@@ -24,7 +24,7 @@ box_signs                        the signs that an expression may have in a box
 box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
 lost_bits                        the bits that torch's numbers lose at most in a box
 tensor_bounds, tensor_ranges     tensors whose elements each have a range: forward, or one for all
-ranges, shell                    the command `range`, its help and its options
+ranges, shell, respelled_ranges  the command `range`, its help and options; ranges that a wrong line may mean
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
 region_words, region_maps        verdicts in words; the map of regions, on a terminal and in files
 """
@@ -63,6 +63,7 @@ _RANGE = Command(
     lacks=("npy", "npz"),
     near=(*_EXTREMES, "bounds", "interval"),
     elsewhere=tuple((name, "gradcli bounds a function in a box, and searches no further") for name in _EXTREMES),
+    respelled="gradcli.parts.everywhere.respelled_ranges:respelled",
 )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError, Place, Span
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom
+from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.moving_box import MovingBox
@@ -172,10 +173,13 @@ def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, D
     except GradcliError as error:
         raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
     except KeyError as error:
-        known = ", ".join((box.bound_function.program.output_name, *box.bound_function.arrays))
-        raise InputError(
-            f"{error.args[0]} is not known in a statement", place=_place(whole), hint=f"known are {known}"
-        ) from None
+        y, name = box.bound_function.program.output_name, error.args[0]
+        hint = f"known are {', '.join((y, *box.bound_function.arrays))}"
+        moving = [*box.ranges]
+        if name.lower() == "lipschitz" and len(moving) == 1 and not box.bound_function.arrays[moving[0]].shape:
+            slope = whole.replace(name, f"abs(d{y}/d{moving[0]})")
+            hint = "write " + option("prove", f'"{slope}"')
+        raise InputError(f"{name} is not known in a statement", place=_place(whole), hint=hint) from None
     moving = [name for name in program.names if name in derivatives or name in box.ranges]
     inputs = {name: np.zeros(()) if name in derivatives else values[name] for name in program.names}
     try:

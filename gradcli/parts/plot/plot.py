@@ -21,7 +21,7 @@ from gradcli.parts.plot.moving_function import MovingFunction
 from gradcli.parts.plot.proved_places import proved_of
 from gradcli.progress import set_step
 from gradcli.questions.bound_function import BoundFunction, Device, Dtype
-from gradcli.questions.naming import no_such_variable, require_valued, with_name
+from gradcli.questions.naming import no_such_variable, with_name
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.reference.deadline import OverTimeError, time_limit
 from gradcli.results import Mark, MarkedRange, Plot, PlotMap, Tangent
@@ -74,7 +74,7 @@ def plot(
     texts = {name: ends if isinstance(ends, str) else "..".join(map(str, ends)) for name, ends in ranges.items()}
     given = _given_ranges(self, {**texts, **(box or {})}, is_directed=along is not None)
     asked = _Asked(self, with_name(at, self.variables), order, dtype, device)
-    require_valued(self._snippet, {*asked.values, *given})
+    self._require_valued({*asked.values, *given})
     if along is not None:
         return _of_line(*_directed(asked, at, given, along))
     ends = {name: _ends(name, text) for name, text in given.items()}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
@@ -182,6 +182,9 @@ class PythonFunction(Function):
     def _next_to(self, claims: Mapping[str, object]) -> PythonFunction:
         """Return the function: a text next to code does not change what it means."""
         return self
+
+    def _require_valued(self, names: Container[str]) -> None:
+        """Pass over the names of parameters, which have no other meaning."""
 
     def _asked_at_shapes(
         self, at: Inputs | None, shape: Mapping[str, GivenShape] | None, **options: Unpack[JudgedOptions]

@@ -40,6 +40,8 @@ CLAIMS: list[tuple[str, dict[str, str], str, str, At, str, str]] = [
     ("trace(A@B)", {"A": "orthogonal"}, "A", "(B.T - A@B@A)/2", {"A": _T, "B": _B}, "no counterexample", "refuted"),
     ("trace(A.T@A)", {"A": "orthogonal"}, "A", "0", {"A": _T}, "no counterexample", "refuted"),
     ("trace(A@B)", {"A": "orthogonal"}, "A", "B.T", {"A": _T, "B": _B}, "proved", "proved"),
+    ("y = x@A@x", {"A": "symmetric"}, "x", "2*y*A@x/(x@A@x)", {"x": _X, "A": _S}, "proved", "refuted"),
+    ("y = x@A@x", {"A": "symmetric"}, "x", "y*x", {"x": _X, "A": _S}, "refuted", ""),
     # wrong ones, along directions of the structure too
     ("x@A@x", {"A": "symmetric"}, "x", "A@x", {"x": _X, "A": _S}, "refuted", ""),
     ("x@A@x", {"A": "symmetric"}, "A", "2*outer(x, x)", {"x": _X, "A": _S}, "refuted", ""),
