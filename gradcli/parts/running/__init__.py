@@ -185,12 +185,11 @@ class RunningPart(Part):
         """
         if {".", ":"}.isdisjoint(word):  # a file has a dot, a function of Python a colon
             return None
-        from gradcli.parts.running.targets import NoFunctionError, is_script, require_no_call, require_no_file, target
+        from gradcli.parts.running.targets import NoFunctionError, is_script, require_no_file, target
 
         if is_script(word):
             return _Script(word.strip())
         require_no_file(word)
-        require_no_call(word)
         if (named := target(word)) is None:
             return None
         named.require_file()

@@ -70,11 +70,12 @@ class Target:
 
 
 def require_no_file(text: str) -> None:
-    """Refuse the name of a file in the place of an expression, which a name with a dot would be.
+    """Refuse the name of a file in the place of an expression, which a name with a dot would be, and a call in one.
 
     Raises:
         InputError: It is one; the hint names a function of it, if it is Python's, or how to read its text.
     """
+    _require_no_call(text)
     path = text.strip()
     if _FILE.fullmatch(path) and not os.path.exists(path):
         raise InputError(f"there is no file {path}")
@@ -137,7 +138,7 @@ def instance_of(text: str) -> tuple[str, str] | None:
     return found and (f"{call['name']}({call['arguments']})", call["file"])
 
 
-def require_no_call(text: str) -> None:
+def _require_no_call(text: str) -> None:
     """Refuse a call of what a file has in the place of an expression, `acts.py::Swish(beta=1.5)`.
 
     Raises:
