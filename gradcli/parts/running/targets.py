@@ -159,7 +159,7 @@ def _require_no_call(text: str) -> None:
 
 
 def functions_of(text: str) -> list[str]:
-    """List what the text of a file has to ask for: functions, autograd.Functions, and modules that it makes.
+    r"""List what the text of a file has to ask for: functions, autograd.Functions, and modules that it makes.
 
     >>> functions_of("class F(autograd.Function):\n ...\nclass N(nn.Module):\n ...\nnet = N()\ndef f(x): ...")
     ['F', 'net', 'f']
