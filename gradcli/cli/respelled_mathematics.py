@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.respelled_values import values_by_name
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError, UnknownFunctionError
 
@@ -42,40 +43,27 @@ _TWICE_PRIMED = re.compile(
 """The second derivative of all of a text, `(x ln x)''`."""
 
 
-def _given(line: TypedLine) -> dict[str, str]:
-    """Return the values of a line by the names that they are given by."""
-    words = [line.words[place] for place, option in line.values.items() if option == "--at"]
-    pairs = [word.removeprefix("--at=").partition("=") for word in words]
-    return {name.strip(): value for name, equals, value in pairs if equals}
-
-
 def products_of_given(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write a product for a call of a name that has a value, `P_0 (1 + r)^t` next to `--at P_0=100`."""
     if isinstance(error, UnknownFunctionError) and error.place is not None and line.others:
         word = error.place.text[slice(*error.place.span)]
         inside = re.findall(rf"(?<![\w.]){re.escape(word)}\s*\(([^()]*)", line.text)
-        is_factor = all(
-            "," not in one and re.search(r"[^\W\d]|^$", one.strip()) for one in inside
-        )  # no element x(1, 2)
-        if word in _given(line) and is_factor:
+        is_factor = all("," not in one and re.search(r"[^\W\d]|^$", one.strip()) for one in inside)  # no x(1, 2)
+        if word in values_by_name(line) and is_factor:
             yield line.put(line.others[0], 1, re.sub(rf"(?<![\w.]){re.escape(word)}\s*\(", f"{word}*(", line.text))
 
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write elements of a vector for names with numbers, `x_1^2 + x_2^2` next to `--at x=1,2`."""
-    for name, value in _given(line).items() if "has no such variable" in error.text.message and line.others else ():
+    if "has no such variable" not in error.text.message or not line.others:
+        return
+    for name, value in values_by_name(line).items():
         own = re.compile(rf"(?<![\w.]){re.escape(name)}_?(\d)(?!\w)")
         numbers = {int(found[1]) for found in own.finditer(line.text)}
-        if (
-            numbers
-            and numbers == {*range(min(numbers), value.count(",") + 1 + min(numbers))}
-            and min(numbers) in (0, 1)
-        ):
-            first = min(numbers)
-            text = line.text
-            for number in numbers:
-                text = re.sub(rf"(?<![\w.]){re.escape(name)}_?{number}(?!\w)", f"{name}[{number - first}]", text)
-            yield line.put(line.others[0], 1, text)
+        first = min(numbers, default=-1)
+        if first in (0, 1) and numbers == {*range(first, first + value.count(",") + 1)}:
+            elements = own.sub(lambda one, first=first, name=name: f"{name}[{int(one[1]) - first}]", line.text)  # type: ignore[misc]
+            yield line.put(line.others[0], 1, elements)
 
 
 def on_paper(line: TypedLine, error: GradcliError) -> Iterator[Words]:

@@ -13,8 +13,9 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.language.spelled_texts import parted, respelled
+from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
+from gradcli.language.text.signs import parted
 from gradcli.language.units import in_si
 from gradcli.registry import formats
 from gradcli.trial import SpelledGroup
@@ -116,10 +117,16 @@ def _is_number(part: str) -> bool:
     return NUMBER.fullmatch(part) is not None or re.fullmatch(r"[-+1.eE()*/^\s]*1[-+1.eE()*/^\s]*", signs) is not None
 
 
+def values_by_name(line: TypedLine) -> dict[str, str]:
+    """Return the values of the variables of a line, by the names that they are given by."""
+    pairs = (one.typed.partition("=") for one in typed_values(line) if one.kind is OptionKind.INPUTS)
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+
+
 def _given_one_number(line: TypedLine) -> set[str]:
     """Name the variables that have a number each: as many values of u are one for each of them."""
-    given = (typed.partition("=") for option, typed, *_ in typed_values(line) if option == "--at")
-    return {name.strip() for name, _, value in given if NUMBER.fullmatch(value) and len(parts_of(value)) == 1}
+    given = values_by_name(line).items()
+    return {name for name, value in given if NUMBER.fullmatch(value) and len(parts_of(value)) == 1}
 
 
 def is_alphabetical(line: TypedLine) -> bool:
@@ -280,8 +287,7 @@ def values_of_others(line: TypedLine) -> Iterator[SpelledGroup[Words]]:
 
     What may be a unit as well, `h=10m` next to `m=2`, is a guess, with the other one beside it.
     """
-    given = [one.typed.partition("=") for one in typed_values(line) if one.kind is OptionKind.INPUTS]
-    known = {name.strip(): value.strip() for name, _, value in given if _REAL.fullmatch(value)}
+    known = {name: value for name, value in values_by_name(line).items() if _REAL.fullmatch(value)}
     words, is_unit = list(line.words), False
     for place, option in line.values.items():
         name, equals, value = words[place].rpartition("=")

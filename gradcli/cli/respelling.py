@@ -37,6 +37,7 @@ from gradcli.cli.respelled_values import (
     spelled_values,
     statements_in_words,
     symbolic_directions,
+    values_by_name,
     values_in_order,
     values_of_others,
     values_of_parts,
@@ -252,8 +253,7 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 
 def _joined(line: TypedLine) -> Iterator[Words]:
     """Part a name into those that have a value, `x_1x_2` into x_1*x_2; all of it may divide, `a/bc`."""
-    values = [word for n, word in enumerate(line.words) if line.values.get(n) == "--at" and "=" in word]
-    given = {word.partition("=")[0] for word in values}
+    given = {*values_by_name(line)}
     for name in line.variables if given else ():
         parts = name_parts(name)
         if len(parts) > 1 and {*parts} <= given and name not in given:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from gradcli.language.text.signs import parted
+
 CASES = (
     r"(?P<left>(?:[^\W\d]\w*\s*(?:\([^()]*\))?\s*=\s*)?)(?:\\left)?\s*"
     r"(?:\\?\{\s*\\begin\{(?P<array>array)\}\s*(?:\{[lcr|]*\})?(?P<rows>.*?)\\end\{array\}(?:\s*\\right\s*\.)?"
@@ -31,7 +33,7 @@ def cases(found: re.Match[str]) -> str:
     whole = next(found[name] for name in ("rows", "pieces", "braced") if found[name] is not None)
     pieces = [one for one in re.split(r"\\\\?(?=\s|$)|;|\n", whole) if one.strip(" ,")]
     if len(pieces) == 1:
-        values = _parted(whole)
+        values = [*filter(None, parted(whole))]
         pieces = [", ".join(values[n : n + 2]) for n in range(0, len(values), 2)]
     written = _chosen([*map(_piece, pieces)])
     return found[0] if written is None else f"{found['left']}{written}"
@@ -83,18 +85,6 @@ def _opposite(condition: str) -> str:
     parts = condition.split(" ")
     signs = [one for one in parts if one in _OPPOSITES]
     return "".join(_OPPOSITES.get(one, one) for one in parts) if len(signs) == 1 else ""
-
-
-def _parted(text: str) -> list[str]:
-    """Part a text at its commas outside of brackets."""
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [one.strip() for one in parts if one.strip()]
 
 
 _I = r"(?:1?[ij](?![a-zA-Z0-9_]))"

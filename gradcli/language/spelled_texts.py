@@ -17,6 +17,7 @@ from gradcli.language import ops
 from gradcli.language.spelled_calls import CHOICES, binomial
 from gradcli.language.spellings import ARGUMENT, CALLS, OTHER_NAMES, SAME_CALLS, SAME_NAMES, TEXTS, Spelling
 from gradcli.language.text import hints
+from gradcli.language.text.signs import parted
 
 LONGEST = 400
 """Characters of a text up to which other spellings of it are tried."""
@@ -181,22 +182,6 @@ def _closing(text: str, opening: int) -> int:
         if depth == 0:
             return n
     return len(text)
-
-
-def parted(text: str) -> list[str]:
-    """Part arguments at the commas outside of brackets.
-
-    >>> parted("a, f(b, c)")
-    ['a', 'f(b, c)']
-    """
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]
 
 
 def _closed(text: str) -> Iterator[str]:

@@ -148,6 +148,8 @@ def _operations(text: str) -> list[tuple[str, object]]:
 def _respelled(op: ops.Op) -> Iterator[str]:
     """Write the worked example with the dotted names of its operation, and as a method."""
     text, _ = op.worked_example
+    if re.search(rf"\b{op.name}\(", text) is None:  # it is written as torch has it, with a keyword
+        yield text
     (listing,) = functions.listed(op.name).parts
     assert isinstance(listing, Listing)
     for spelling in listing.entries[0].spellings:
@@ -164,7 +166,7 @@ RESPELLED = {op.name: [*_respelled(op)] for op in ops.TABLE.values()}
 def test_most_operations_have_other_spellings() -> None:
     """Of torch's or as methods."""
     assert sum(map(len, RESPELLED.values())) >= 550
-    assert sum(not texts for texts in RESPELLED.values()) <= 45
+    assert sum(not texts for texts in RESPELLED.values()) <= 43
 
 
 @pytest.mark.parametrize("op", [op for op in ops.TABLE.values() if RESPELLED[op.name]], ids=lambda op: op.name)

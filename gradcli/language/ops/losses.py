@@ -153,7 +153,7 @@ LOSSES: tuple[Op, ...] = (
         kind=Kind.DEFINED,
         meaning="weight*binary_cross_entropy(input, target, reduction='none')",
         caveat="binary_cross_entropy and nn.BCELoss with weight",
-        example="weighted_binary_cross_entropy(x, t, 2)",
+        example="binary_cross_entropy(x, t, weight=2)",
         at={"x": "0.2,0.7", "t": "0,1"},
     ),
     Op(

@@ -449,10 +449,15 @@ def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: It
     for line in program.lines:
         if line.call.op.name == "norm" and not line.part_of:
             yield from doubtful_norms.remarks(program, line, shapes)
-        elif line.call.op.name == "sinc" and re.match(r"(?!.*\bsympy\b).*(?<!\.)\bsinc\(", program.text, re.DOTALL):
+        elif line.call.op.name == "sinc" and _is_torchs_sinc(program, line):
             yield "sinc(x) is sin(pi*x)/(pi*x), as in torch; sin(x)/x is sinc(x/pi)"
         elif line.call.op.name in _PAIRED_LOSSES:
             yield from _stretched_loss(line, shapes)
+
+
+def _is_torchs_sinc(program: Program, line: Line) -> bool:
+    """Tell whether a sinc is written without a module, and not read as SymPy's, which is that of x/pi."""
+    return program.excerpt(line).startswith("sinc(") and [one.span for one in program.lines].count(line.span) == 1
 
 
 _MATLAB = re.compile(r"\[[^\[\];]*\d\s*;\s*[-+.\d][^\[\]]*\]|\.[*^]")

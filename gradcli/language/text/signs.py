@@ -175,3 +175,19 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
                 yield _SIGNS[found[0]], span
     if position < len(text):
         yield text[position:], Span(offset + position, offset + len(text))
+
+
+def parted(text: str) -> list[str]:
+    """Part arguments at the commas outside of brackets.
+
+    >>> parted("a, f(b, c)")
+    ['a', 'f(b, c)']
+    """
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts]

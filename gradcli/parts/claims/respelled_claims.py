@@ -11,7 +11,7 @@ from gradcli.cli.questions_in_words import is_rate, unwrapped
 from gradcli.cli.respelled_values import NUMBER
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.language.spelled_texts import parted
+from gradcli.language.text.signs import parted
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
