@@ -17,8 +17,8 @@ import numpy as np
 
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, number_of, to_float
 from gradcli.crosscheck.limits import Limit, midpoint, shown_number, sides_in_words
+from gradcli.crosscheck.paths_to_point import MOST_PARTIALS, PathsToPoint, differs_from_partials
 from gradcli.crosscheck.ray_series import SeriesOnRays
-from gradcli.crosscheck.ways import MOST_PARTIALS, Ways, differs_from_partials
 from gradcli.language.ops import SIGNS
 from gradcli.language.program.wengert import Program
 from gradcli.reference.balls import Ball, is_nothing, precision
@@ -196,12 +196,12 @@ class RaySeries(SeriesOnRays):
             return _undefined(one, f"{reason}, and no limit: what it tends to depends on the way")
         if self._is_of_point_alone:
             return _undefined(one, f"{reason}, and an equality holds at this point alone")
-        ways = Ways(self, one, rows)
-        if missing := ways.without_limit([limits[0] for limits in by_row]):
+        paths = PathsToPoint(self, one, rows)
+        if missing := paths.without_limit([limits[0] for limits in by_row]):
             return _undefined(one, f"{reason}, and {missing}")
         if one.entry.variable is None:
             found = by_row[0][0].ball
-            return one.entry.judged(verdict="removable", truth=found, note=f"{reason}, but {ways.found()}")
+            return one.entry.judged(verdict="removable", truth=found, note=f"{reason}, but {paths.found()}")
         direction = self.case.direction(one.entry)
         slopes = [self.partial(one, direction, n, sign) for n in (0, 1) for sign in (1, -1)]
         along = self.slopes_along(one)
@@ -212,9 +212,9 @@ class RaySeries(SeriesOnRays):
             return None
         if not all(slope.meets(slopes[0]) for slope in slopes) or is_certainly_nonlinear(along):
             return _undefined(one, f"{reason}, and its slope has no limit: it depends on the way")
-        if (partials := ways.limit_partials()) and (missing := ways.without_slope(partials)):
+        if (partials := paths.limit_partials()) and (missing := paths.without_slope(partials)):
             return _undefined(one, f"{reason}, and {missing}")
-        return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=f"{reason}, but {ways.found()}")
+        return one.entry.judged(verdict="removable", truth=slopes[0].ball, note=f"{reason}, but {paths.found()}")
 
     @property
     def _is_of_point_alone(self) -> bool:

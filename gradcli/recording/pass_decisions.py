@@ -27,13 +27,13 @@ class PassDecisions(RecordedDecisions):
     """Record of the decisions in torch's passes, each with a condition."""
 
     def hold(self, tensors: Iterable[Tensor]) -> None:
-        """Note that a call decides by these values, in a way that is not known."""
+        """Require that these values do not change, as a call decides something by them."""
         for one in tensors:
             if one.is_floating_point() and self.recorder.is_known(one):
                 self.guards.append(DecidedValue(self.recorder.operand(one, CallPlace()), ""))
 
     def of_whole_numbers(self, name: str, given: Mapping[str, object], found: object, place: CallPlace) -> None:
-        """Note the condition under which a call gives the same whole numbers."""
+        """Add the condition under which a call gives the same whole numbers."""
         if name in ORDERED and (asked := _in_order(self, name, given)) is not None:
             self._decided(asked, place)
             return
@@ -44,7 +44,7 @@ class PassDecisions(RecordedDecisions):
             self.hold(tensors_in(given))
 
     def note_numbers_leaving(self, called: str, tensors: Sequence[Tensor], place: CallPlace) -> None:
-        """Hold numbers that Python reads, which may decide anything."""
+        """Require that the numbers which Python reads do not change, as any code may depend on them."""
         self.hold(tensors)
 
 

@@ -1,7 +1,7 @@
 """Why entries are open: each comes through a kink, or through a pole or the edge of a domain, as far as bounds tell.
 
-Bounds say at which elements of a line there may be no derivative (`near_kinks`), and index sets which entries such an
-element is on the way of: those that join a row that depends on it with a column that it depends on.
+Bounds say at which elements of a line there may be no derivative (`near_kinks`).  Index sets say which entries depend
+on such an element: a row of y that depends on it, with a column of x that it depends on.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class _OpenEntries:
         self.found = dict.fromkeys((KINK, POLE), np.zeros(self.pattern.count, dtype=bool))
         self.keys = self.pattern.rows.astype(np.int64) * self.pattern.shape[1] + self.pattern.columns
         self.conditions: dict[Atom, Mask] = {}
+        # Evaluating the values calls `_see` with each line.
         _ = Values(program, self.followed.shapes, point.inputs, self.symbols, seen=self._see)
 
     def kinds(self, is_open: Mask) -> Mapping[str, Mask]:

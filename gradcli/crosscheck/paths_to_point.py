@@ -1,7 +1,7 @@
 """Lines and curves into a point, on which limits and slopes of a function of several inputs are compared.
 
 A function may have the same limit on all lines, and another along a parabola; it may have the slopes that its partial
-derivatives add up to on most lines, and others in a narrow cone.  What differs on two ways has no limit, or no
+derivatives add up to on most lines, and others in a narrow cone.  What differs on two paths has no limit, or no
 derivative.  What is the same on all of them may have one: that is no proof.
 """
 
@@ -41,7 +41,7 @@ LARGER = Fraction(887, 1009)
 _FIRST: Power = (Fraction(1), 0)
 
 
-class Way(NamedTuple):
+class PathToPoint(NamedTuple):
     """A line, or a curve on which one input moves by a power of t besides.
 
     Attributes:
@@ -55,8 +55,8 @@ class Way(NamedTuple):
     near: CurveOfElement | None = None
 
 
-class Ways:
-    """Ways into the point of rays, for one entry.
+class PathsToPoint:
+    """Paths into the point of rays, for one entry.
 
     Args:
         series: The series on rays.
@@ -74,39 +74,39 @@ class Ways:
         return len(self.directions) > 1
 
     @cached_property
-    def _ways(self) -> Sequence[Way]:
-        """The ways besides the lines in general position; none where one input moves, as there are only two sides."""
+    def _paths(self) -> Sequence[PathToPoint]:
+        """The paths besides the lines in general position; none where one input moves, as there are only two sides."""
         return [*self._straight(), *self._bent()] if self._is_of_several else []
 
-    def _straight(self) -> Iterator[Way]:
+    def _straight(self) -> Iterator[PathToPoint]:
         """Move each input alone, and all by equal steps."""
         for direction in self.directions[:MOST_INPUTS]:
-            yield Way(f"where {direction[0]} moves alone", {direction: 1.0})
+            yield PathToPoint(f"where {direction[0]} moves alone", {direction: 1.0})
         for moving in self._equal_steps():
-            yield Way("where all inputs move by equal steps", moving)
+            yield PathToPoint("where all inputs move by equal steps", moving)
 
-    def _bent(self) -> Iterator[Way]:
+    def _bent(self) -> Iterator[PathToPoint]:
         generic = {d: self.series.generic_directions[0][d] for d in self.directions}
         for direction in self.directions[:MOST_INPUTS]:
             others = {d: weight for d, weight in generic.items() if d != direction}
             for exponent in EXPONENTS:
                 words = f"where {direction[0]} moves by t^{exponent} while the others move by t"
-                yield Way(words, others, CurveOfElement(direction, generic[direction], exponent))
+                yield PathToPoint(words, others, CurveOfElement(direction, generic[direction], exponent))
         for moving in self._equal_steps():
             last = self.directions[-1]
             for exponent in BENDS:
                 words = f"where all inputs move by t, or by -t, and {last[0]} by t^{exponent} besides"
-                yield Way(words, moving, CurveOfElement(last, 1.0, exponent))
+                yield PathToPoint(words, moving, CurveOfElement(last, 1.0, exponent))
 
     def _equal_steps(self) -> Iterator[Mapping[Direction, float]]:
-        """Move all inputs by t or by -t, the first by t: in all ways of few inputs, of more in two."""
+        """Move all inputs by t or by -t, the first by t: all signs of few inputs, two choices of more."""
         count = len(self.directions)
         signs = itertools.product((1.0, -1.0), repeat=min(count, MOST_INPUTS - 1) - 1)
         for some in signs if count < MOST_INPUTS else ((1.0,), (-1.0,)):
             yield dict(zip(self.directions, itertools.cycle((1.0, *some)), strict=False))
 
-    def _on(self, way: Way) -> Mapping[int, Element]:
-        return self.series.curve(way.moving, way.near)
+    def _on(self, path: PathToPoint) -> Mapping[int, Element]:
+        return self.series.curve(path.moving, path.near)
 
     def without_limit(self, limits: Sequence[Limit]) -> str:
         """Say why y has no limit, though it has one on lines in general position; empty where no reason is found.
@@ -114,16 +114,16 @@ class Ways:
         Args:
             limits: The limit of each row on these lines.
         """
-        for way in self._ways:
-            elements = self._on(way)
+        for path in self._paths:
+            elements = self._on(path)
             found = [Limit.from_element(elements.get(row, Undecided())) for row in self.rows]
-            kind = "a curve" if way.near else "a line"
+            kind = "a curve" if path.near else "a line"
             if any(one.kind == "infinite" for one in found):
-                return f"it grows without bound along {kind}: {way.words}"
+                return f"it grows without bound along {kind}: {path.words}"
             if any(one.kind == "finite" and not one.meets(own) for one, own in zip(found, limits, strict=True)):
-                return f"no limit: along lines it tends to one number, along {kind} to another, as {way.words}"
+                return f"no limit: along lines it tends to one number, along {kind} to another, as {path.words}"
             if all(one.kind == "finite" for one in found):
-                self.lines, self.curves = self.lines + (not way.near), self.curves + bool(way.near)
+                self.lines, self.curves = self.lines + (not path.near), self.curves + bool(path.near)
         return ""
 
     def without_slope(self, partials: Mapping[Direction, Ball]) -> str:
@@ -132,20 +132,20 @@ class Ways:
         Args:
             partials: The derivatives by the inputs that move.
         """
-        for way in self._ways:
-            total = self.series.total(self.one, self._on(way))
+        for path in self._paths:
+            total = self.series.total(self.one, self._on(path))
             if not isinstance(total, Series) or not total.is_bounded:
                 continue
             slope = Limit.of_slope(total)
-            linear = sum((arb(weight) * partials[d] for d, weight in way.moving.items()), arb(0))
+            linear = sum((arb(weight) * partials[d] for d, weight in path.moving.items()), arb(0))
             if slope.kind == "infinite":
-                return f"its slope grows without bound {way.words}"
+                return f"its slope grows without bound {path.words}"
             if slope.ball is not None and not slope.ball.overlaps(linear):
-                return f"its slope has no limit: it is another one {way.words}"
+                return f"its slope has no limit: it is another one {path.words}"
         return ""
 
     def found(self) -> str:
-        """Say what was found: one input has a limit; of several all ways have the same one, which is no proof."""
+        """Say what was found: one input has a limit; of several all paths have the same one, which is no proof."""
         word = noun(self.one.entry)
         if not self._is_of_several:
             return f"the limit of the {word} exists"
@@ -161,13 +161,13 @@ class Ways:
 
 
 def differs_from_partials(series: SeriesOnRays, one: Singular) -> bool:
-    """Tell whether a function with partial derivatives certainly has no derivative: another slope on some way."""
+    """Tell whether a function with partial derivatives certainly has no derivative: another slope on some path."""
     rows = sorted(one.rows)
-    ways = Ways(series, one, rows)
-    if len(ways.directions) < 2:
+    paths = PathsToPoint(series, one, rows)
+    if len(paths.directions) < 2:
         return False
     partials: dict[Direction, Ball] = {}
-    for direction in ways.directions:
+    for direction in paths.directions:
         known = series.tangent(one, direction)
         if known is None:
             below, above = (series.slope(one, series.along_input(direction, sign)).times(sign) for sign in (-1, 1))
@@ -177,13 +177,13 @@ def differs_from_partials(series: SeriesOnRays, one: Singular) -> bool:
                 return True
             known = above.ball
         partials[direction] = known
-    is_small = len(ways.directions) <= MOST_PARTIALS
+    is_small = len(paths.directions) <= MOST_PARTIALS
     for n, weights in enumerate(series.generic_directions if is_small else series.generic_directions[:2]):
         linear = sum((arb(weights[d]) * partial for d, partial in partials.items()), arb(0))
         slopes = [series.slope(one, series.along(n, sign)).times(sign) for sign in (1, -1)]
         if any(slope.ball is not None and not slope.ball.overlaps(linear) for slope in slopes):
             return True
-    return is_small and (_differs_in_a_cone(series, one, partials) or bool(ways.without_slope(partials)))
+    return is_small and (_differs_in_a_cone(series, one, partials) or bool(paths.without_slope(partials)))
 
 
 def _differs_in_a_cone(series: SeriesOnRays, one: Singular, partials: Mapping[Direction, Ball]) -> bool:
