@@ -102,7 +102,7 @@ def command_line(words: Sequence[str]) -> str:
     >>> command_line(["grad", "x^2", "--at", "x=1"]), command_line(["$x"])
     ('gradcli grad "x^2" --at x=1', "gradcli '$x'")
     """
-    piped = f"printf '%s\\n' {' '.join(words.sent)} | " if isinstance(words, PipedWords) else ""
+    piped = f"{words.sender} | " if isinstance(words, PipedWords) else ""
     return piped + " ".join(("gradcli", *map(_quoted, words)))
 
 

@@ -438,7 +438,8 @@ TEXTS: tuple[Spelling, ...] = (
 )
 """Spellings of expressions and formulas."""
 
-_SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+"""A number with its sign."""
 
 VALUES: tuple[Spelling, ...] = (
     _same(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
@@ -456,7 +457,7 @@ VALUES: tuple[Spelling, ...] = (
     _same(r"(?i)\bfalse\b", "0"),
     _same(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
     _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
-    _same(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", calls.from_by_to, calls.from_to_by),
+    _same(rf"^\s*({SIGNED})\s*:\s*({SIGNED})\s*:\s*({SIGNED})\s*$", calls.from_by_to, calls.from_to_by),
     _near(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"arange(\1, \2 + 1)", r"linspace(\1, \2, 5)"),
     _near(r"^\s*(ones|zeros|randn|rand)\s*$", r"\1(3)"),
     _same(r"\b(?:x?range)\(", "arange("),
