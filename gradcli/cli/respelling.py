@@ -30,6 +30,8 @@ from gradcli.cli.respelled_values import (
     NUMBER,
     OF_TEXTS,
     OF_VALUES,
+    decimal_commas,
+    finite_ranges,
     is_alphabetical,
     name_parts,
     named_values,
@@ -300,9 +302,20 @@ def _names_of_pages(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         yield from ((line.command, name) for name in close)
 
 
+def _of_command(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
+    """Generate what the command of a line knows to be meant by it."""
+    command = all_commands().get(line.command)
+    if command is not None and command.respelled:
+        yield from resolve_name(command.respelled)(line, error)
+
+
 def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
+    if "bounds of a range are finite" in error.text.message:  # nothing else mends that
+        yield from _of_command(line, error)
+        yield SpelledGroup(finite_ranges(line))
+        return
     yield SpelledGroup(_files(line))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
@@ -317,6 +330,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(products_of_given(line, error), is_sure=True)
     yield SpelledGroup(elements_by_subscripts(line, error))
     yield SpelledGroup(on_paper(line, error))
+    yield SpelledGroup(decimal_commas(line, error))
     yield SpelledGroup(_other_derivatives(line, error))
     yield from _function_alone(line, error)
     yield SpelledGroup(_joined(line))

@@ -251,6 +251,7 @@ _WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
 
 TEXTS: tuple[Spelling, ...] = (
     *(Spelling(re.compile(found, re.DOTALL), (instead,), is_sure) for found, instead, is_sure in ON_PAPER),
+    _same(r"^\s*=(?!=)\s*(?P<formula>(?:[^=]|(?<=[<>])=)+)$", calls.cells),
     _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", calls.bodies),
     _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", calls.columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),

@@ -140,10 +140,35 @@ def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
     wanted = word.strip().lower()
     entries = tuple(entry for entry in _ENTRIES if entry.group == wanted)
     entries = entries or tuple(entry for entry in _ENTRIES if wanted and _matches(entry, wanted))
+    if not entries and (same := _PLAIN.get(re.sub(r"[\s_-]+", "", wanted))) is not None:  # log gamma
+        return (_BY_NAME[same],), ""
+    if not entries:
+        entries, wanted = _by_words(wanted)
     if not entries:
         hint = did_you_mean(name or word, ops.names()) or "gradcli functions lists them"
         raise UnknownFunctionError(f"unknown function '{name or word}'", hint=hint)
     return entries, wanted
+
+
+_LITTLE = frozenset("a an the of and or for in by to is with function functions gradient derivative".split())
+"""Words of a search that say nothing of a function."""
+
+_OTHER_WORDS = {
+    "arc": "inverse", "arcus": "inverse", "cdf": "distribution", "pdf": "density", "gaussian": "normal",
+    "cumulative": "running", "step": "heaviside", "modulus": "absolute", "magnitude": "absolute", "ramp": "relu",
+    "scalar": "inner", "eigenvalue": "eigenvalues", "largest": "maximum", "smallest": "minimum", "average": "mean",
+}  # fmt: skip
+"""Words of textbooks, by those of the descriptions."""
+
+
+def _by_words(wanted: str) -> tuple[tuple[FunctionEntry, ...], str]:
+    """Find the rows that have most of the words of a phrase, with these words: `Bessel K` is of Bessel."""
+    words = [_OTHER_WORDS.get(word, word) for word in re.findall(r"\w+", wanted) if word not in _LITTLE]
+    words = [word for word in dict.fromkeys(words) if len(word) >= _SEARCHED]
+    found = {entry: [word for word in words if _matches(entry, word)] for entry in _ENTRIES}
+    most = max(map(len, found.values()))
+    entries = tuple(entry for entry in _ENTRIES if most and len(found[entry]) == most)
+    return entries, " ".join(found[entries[0]]) if entries else wanted
 
 
 def _name_in(word: str) -> str:
@@ -160,6 +185,7 @@ def _matches(entry: FunctionEntry, wanted: str) -> bool:
 
 _ENTRIES = tuple(_entry(op, group) for group, rows in ops.GROUPS.items() for op in rows)
 _BY_NAME = {entry.name: entry for entry in _ENTRIES}
+_PLAIN = {name.replace("_", ""): entry.name for entry in _ENTRIES for name in (entry.name, *entry.aliases)}
 
 
 # -- the meaning and the example

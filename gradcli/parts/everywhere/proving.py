@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gradcli import trial
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
@@ -40,6 +41,7 @@ def proofs_of(statements: Sequence[str], box: MovingBox, seconds: float) -> list
         InputError: One is not of the form that is read.
     """
     read = [(text, conditions_of(text, box)) for text in statements]
+    trial.end()
     kinds = held_kinds(box.quantity(), box.low, box.high) if read else 0
     note = WHERE_THERE_IS_ONE if kinds & WITHOUT_VALUE else ""
     return [_proof(text, conditions, box, seconds / len(read), note) for text, conditions in read]

@@ -32,6 +32,7 @@ from gradcli.report.compose.formula_tables import (
     long_formulas,
     loss_of,
     note,
+    of_asked,
     standing,
     standing_of,
 )
@@ -89,7 +90,8 @@ class Composer(Writer):
         if self.needs_variables and not answer.wrt and not isinstance(answer, results.Evaluation):
             yield note(wording.NO_VARIABLE)
         if isinstance(answer, results.Judged):
-            yield cross_check(answer.check, formula_blocks(answer), is_full=self.is_full)
+            asked = answer.check and of_asked(answer.check, answer)
+            yield cross_check(asked, formula_blocks(answer), is_full=self.is_full)
         yield from formula_notes(answer)
         yield from notes if is_below else ()
 
@@ -176,9 +178,10 @@ class Composer(Writer):
         parts += [" = ", *self.cell(number[()], entries_of(answer, part).get(()))]
         parts.append(f" at {name} = {self.number(answer.inputs[name][()])}{wording.in_dtype(answer)}")
         if answer.check is not None:
-            is_proved = answer.check.verdict == "agree" and answer.check.proven
+            asked = of_asked(answer.check, answer)
+            is_proved = asked.verdict == "agree" and asked.proven
             proved = doc.Styled(f"{mark('agree')} proven", TONES["agree"])  # in a line there is no room for both words
-            parts += ["   ", proved if is_proved else standing_of(answer.check)]
+            parts += ["   ", proved if is_proved else standing_of(asked)]
         return doc.Note(line(*parts))
 
     # -- the numbers asked for

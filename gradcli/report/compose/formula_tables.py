@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 from gradcli import results
@@ -137,6 +138,24 @@ def standing(
     """Write a verdict with its sign, in its colour."""
     said = judged(verdict, proven=proven, digits=digits)
     return doc.Styled(f"{mark(verdict, is_slight=is_slight)} {said}", TONES[verdict])
+
+
+def of_asked(check: results.Check, answer: results.Answer) -> results.Check:
+    """Return a check with the verdict on what was asked for alone.
+
+    What it found of the value, and next to second derivatives of the first ones, is said below them.
+    """
+    beside = _BESIDE_SECOND if isinstance(answer, results.Hessian | results.HVP) else ("value",)
+    own = tuple(one for one in check.findings if one.kind not in beside)
+    is_of_findings = check.findings_count == len(check.findings) > len(own)
+    if not is_of_findings or check.verdict not in {one.verdict for one in check.findings}:
+        return check
+    verdicts = [one.verdict for one in own]
+    return replace(check, verdict=max(verdicts, key=results.SEVERITY.index, default="agree"), findings=own)
+
+
+_BESIDE_SECOND = ("value", "jacobian", "vjp", "gradient")
+"""Kinds of numbers that stand next to second derivatives."""
 
 
 def standing_of(check: results.Check) -> doc.Styled:
