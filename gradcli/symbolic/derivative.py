@@ -40,6 +40,9 @@ MOST_KEPT_LINES = 100
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
 
+MAX_CASES_WRITTEN_OUT, MANY_CASES = 12, 3
+"""Entries up to which those of an index that numbers decide in so many cases are written out."""
+
 
 DerivativeKind = Literal["jacobian", "vjp", "jvp", "hessian", "hvp"]
 """Kind of a formula: ∂y/∂x, vᵀJ, Ju, ∂²y/∂x∂z or Hu."""
@@ -270,8 +273,26 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
     if constant and _count([*written, *constant]) <= MAX_WRITTEN_OUT:
         cases = tuple(({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(constant))
         written = (*written, *constant)
+    elif not written and (chosen := _choosing(every, found, entries.ranges)):
+        cases = tuple(({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(chosen))
+        written = chosen
     sizes = {symbol: size for size, symbol in entries.sizes.symbols.items()}
     return replace(found, cases=cases, written=written, sizes=sizes)
+
+
+def _choosing(every: Expr, found: Derivative, ranges: Ranges) -> tuple[Axis, ...]:
+    """Return the indices of all entries where they are few and numbers choose among many cases: a cross product."""
+    axes = tuple((symbol, ranges.get(symbol)) for symbol in (*found.rows, *found.columns))
+    known = tuple((symbol, int(size)) for symbol, size in axes if isinstance(size, int | Integer))
+    if len(known) < len(axes) or not axes or _count(known) > MAX_CASES_WRITTEN_OUT:
+        return ()
+    indices = {symbol for symbol, _ in known}
+    conditions = [
+        condition.free_symbols
+        for piecewise in every.atoms(sympy.Piecewise)
+        for condition in piecewise.atoms(sympy.core.relational.Relational)
+    ]
+    return known if sum(1 for one in conditions if one and one <= indices) >= MANY_CASES else ()
 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:

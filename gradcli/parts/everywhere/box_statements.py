@@ -119,8 +119,8 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
             "a statement compares two sides, or is one of two words", place=_place(whole), hint=f"as in {EXAMPLES}"
         )
     if text == whole.strip() and signs in (["="], ["=="]) and (slope := _claimed(*sides)) is not None:
-        hint = "write " + option("claim", f'"{slope}"') + ", which is proved by algebra"
-        raise InputError("what a first derivative is equal to is a claim", place=_place(whole), hint=hint)
+        claim = option("claim", f'"{slope}"')
+        raise InputError("what a first derivative is equal to is a claim", place=_place(whole), hint=f"write {claim}")
     found: list[_Comparison | Shape] = []
     for left, sign, right in zip(sides, signs, sides[1:], strict=False):
         if sign in ("!=", "≠"):

@@ -120,10 +120,16 @@ def _formulas(found: Sequence[doc.EquationCell]) -> tuple[doc.Line, list[doc.Lin
     """List the first formulas, below a header; one alone has its name as the header."""
     if len(found) == 1:
         return line(doc.Symbol(found[0].left)), [line(_in_short(found[0]))]
-    cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in found[:MOST_FORMULAS]]
+    ordered = found if len(found) <= MOST_FORMULAS else sorted(found, key=_is_zero)
+    cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in ordered[:MOST_FORMULAS]]
     if len(found) > MOST_FORMULAS:
         cells.append(line(f"and {len(found) - MOST_FORMULAS} more"))
     return line("formula"), cells
+
+
+def _is_zero(one: doc.EquationCell) -> bool:
+    """Tell whether a formula is 0, which of many formulas is shown last."""
+    return isinstance(one.right, doc.FormulaText) and one.right.notation.text == "0"
 
 
 def _in_short(one: doc.EquationCell) -> str | doc.Inline:
@@ -143,10 +149,13 @@ def standing(
 def of_asked(check: results.Check, answer: results.Answer) -> results.Check:
     """Return a check with the verdict on what was asked for alone.
 
-    What it found of the value, and next to second derivatives of the first ones, is said below them.
+    What it found of the value, and next to second derivatives of the first ones, is said below them; that a value is
+    held constant is of its derivative.
     """
+    if isinstance(answer, results.Evaluation):
+        return check
     beside = _BESIDE_SECOND if isinstance(answer, results.Hessian | results.HVP) else ("value",)
-    own = tuple(one for one in check.findings if one.kind not in beside)
+    own = tuple(one for one in check.findings if one.kind not in beside or one.verdict == "cut")
     is_of_findings = check.findings_count == len(check.findings) > len(own)
     if not is_of_findings or check.verdict not in {one.verdict for one in check.findings}:
         return check
