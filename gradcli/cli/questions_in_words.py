@@ -16,7 +16,7 @@ from gradcli.language.text.signs import is_balanced, parted_at, unwrapped
 _PHRASE = re.compile(
     r"\s*(?:(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?"
     r"(?:(?P<second>second|2nd)?\s*(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of"
-    r"|differentiate|(?:\\?nabla|∇)(?:_\{?(?P<of>[^\W\d]\w*)\}?)?"
+    r"|differentiate|(?:\\?nabla|∇)(?!\s*(?:[²^*·×⋅∙]|\\cdot|\\times))(?:_\{?(?P<of>[^\W\d]\w*)\}?)?"
     r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*[a-zA-Z]?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
     r"(?:\s+|(?=\())(?(d)(?:(?:of|for|if|where|when)\s+)?)(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)"
     r"(?:,?\s+(?:wrt|w\.r\.t\.?|with\s+respect\s+to)\s+(?P<wrt>[^\W\d]\w*))?"
@@ -181,9 +181,6 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
         return
-    if ("∇" in text or "nabla" in text) and _field(text) is not None:
-        yield from _of_operators(text)
-        return
     for pattern in (_SECOND, _PHRASE, _APPLIED, _LATEX, _QUOTIENT):
         found = pattern.fullmatch(text)
         if found is None or (pattern is _APPLIED and not _is_one(found)):
@@ -203,10 +200,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
             else [noun, right[0] if right and right[0] and noun != "hessian" else function, *point]
         )
         return
-    if text.rstrip()[-1:] in (")", "]"):
+    if text.rstrip()[-1:] in (")", "]") or text.startswith("∇"):
         yield from _of_operators(text)
-    if command in (DERIVATIVE, "grad"):
-        yield from _equation(text)
+    yield from _equation(text) if command in (DERIVATIVE, "grad") else []
     if (found := _at_point(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "").replace(";", ",")
         yield [*named, found["function"], "--at", at]

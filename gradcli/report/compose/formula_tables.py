@@ -122,8 +122,7 @@ def _formulas(found: Sequence[doc.EquationCell]) -> tuple[doc.Line, list[doc.Lin
         return line(doc.Symbol(found[0].left)), [line(_in_short(found[0]))]
     ordered = found if len(found) <= MOST_FORMULAS else sorted(found, key=_is_zero)
     cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in ordered[:MOST_FORMULAS]]
-    if len(found) > MOST_FORMULAS:
-        cells.append(line(f"and {len(found) - MOST_FORMULAS} more"))
+    cells += [line(f"and {len(found) - MOST_FORMULAS} more")] * (len(found) > MOST_FORMULAS)
     return line("formula"), cells
 
 
