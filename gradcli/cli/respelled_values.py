@@ -380,10 +380,16 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
     yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
 
 
+_HALF = ("float16", "bfloat16", "half", "fp16", "bf16", "f16")
+"""Names of the types of 16 bits."""
+
+
 def choice_meant(line: TypedLine) -> str | None:
     """Name the words that may be meant by one that an option does not take, `--to python`; None without any."""
     for option, typed, kind, *_ in typed_values(line):
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
+            if option == "--dtype" and typed.lower().removeprefix("torch.") in _HALF:
+                return f"write {option} float32; gradcli guide float16 says what is computed in 16 bits"
             meant = [one for one in _other_choices(typed, choices) if one in choices]
             return f"write {', or '.join(f'{option} {one}' for one in meant)}" if meant else None
     return None

@@ -15,7 +15,7 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_near
+from gradcli.cli.questions_in_words import EQUALS, asked, is_near
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
     commands_as_options,
@@ -74,6 +74,16 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
                 *options,
             )
+
+
+def _equations(line: TypedLine) -> Iterator[Words]:
+    """Ask of an equation what a command asks of a function: of the difference of its sides."""
+    command = all_commands().get(line.command)
+    if command is None or not command.is_on_function or command.respelled or line.command in (DERIVATIVE, "grad"):
+        return
+    found = [*asked(line.text)] if EQUALS.search(line.text) is not None else []
+    if [words[:1] for words in found[:1]] == [["grad"]] and len(found[0]) == 2:
+        yield line.put(line.others[0], 1, found[0][1])
 
 
 def _commands(line: TypedLine) -> Iterator[Words]:
@@ -329,8 +339,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
             yield from resolve_name(command.respelled)(line, error)
     yield SpelledGroup(products_of_given(line, error), is_sure=True)
     yield SpelledGroup(elements_by_subscripts(line, error))
-    yield SpelledGroup(on_paper(line, error))
-    yield SpelledGroup(decimal_commas(line, error))
+    yield from map(SpelledGroup, (_equations(line), on_paper(line, error), decimal_commas(line, error)))
     yield SpelledGroup(_other_derivatives(line, error))
     yield from _function_alone(line, error)
     yield SpelledGroup(_joined(line))

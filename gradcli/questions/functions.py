@@ -38,7 +38,7 @@ def listed(*words: str, brief: bool = False) -> Functions:
     """
     if not words:
         return Functions((Listing(_ENTRIES, is_brief=brief),))
-    return Functions(tuple(Listing(*_found(word), is_brief=brief) for word in words))
+    return Functions(tuple(Listing(*_found(word), is_brief=brief) for word in _phrases(words)))
 
 
 def pages(*words: str) -> Functions:
@@ -47,7 +47,7 @@ def pages(*words: str) -> Functions:
     Raises:
         UnknownFunctionError: No function has such a name, and nothing is found.
     """
-    found = [_found(word) for word in words]
+    found = [_found(word) for word in _phrases(words)]
     trial.end()
     return Functions(tuple(page(e[0].name) if len(e) == 1 else Listing(e, word) for e, word in found))
 
@@ -159,6 +159,13 @@ _OTHER_WORDS = {
     "scalar": "inner", "eigenvalue": "eigenvalues", "largest": "maximum", "smallest": "minimum", "average": "mean",
 }  # fmt: skip
 """Words of textbooks, by those of the descriptions."""
+
+
+def _phrases(words: Sequence[str]) -> Sequence[str]:
+    """Join words one of which says nothing alone, `bessel k` and `error function`, to a phrase."""
+    is_phrase = any(word.lower() in _LITTLE or (len(word) < _SEARCHED and word.isalnum()) for word in words)
+    is_of_names = all(ops.find(_name_in(word), after_dot=True) is not None for word in words)
+    return (" ".join(words),) if is_phrase and not is_of_names else words
 
 
 def _by_words(wanted: str) -> tuple[tuple[FunctionEntry, ...], str]:

@@ -63,7 +63,8 @@ def _proof(
             return BoxProof(text, "refuted", boxes, found.at, 0.0, found.note)
         if found.status == "undecided":
             left = max(left, found.left)
-            open_notes.append(found.note)
+            said = one if isinstance(one, str) else one.said
+            open_notes.append(f"{said}: {found.note}" if said and len(conditions) > 1 else found.note)
         elif not note:
             notes.append(found.note)
     if open_notes:
