@@ -91,11 +91,6 @@ class Confirmation:
     points: int = 0
     values: KnownValues | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def says(self) -> bool:
-        """Whether the formula is confirmed or refuted."""
-        return self.holds or bool(self.refuted)
-
 
 NamedDirections = Mapping[str, tuple[str, Array]]
 """Name of the direction of a variable in a formula, and the direction, by variable."""
@@ -117,15 +112,14 @@ def confirm(
         directions: The directions of Ju and Hu.
         most: The most probes; fewer if fewer have derivatives.
     """
-    directions = directions or {}
-    found = Confirmation(holds=False)
+    found, directions = Confirmation(holds=False), directions or {}
     # The comparisons until then stay valid.
     with suppress(NotImplementedError, OverTimeError, OverWorkError), time_limit():
         here = None if evidence is None else _at_the_point(point, derivative, evidence, directions)
-        if here is not None and here.says:
+        if here is not None and (here.holds or here.refuted):
             return here
-        note = ELSEWHERE if here is None else ""  # zeros alone agree there
         for one in itertools.islice(_at_random(point, derivative, directions), most):
+            note = ELSEWHERE * (here is None)  # else zeros agree there
             found = replace(one, note=note, entries=found.entries + one.entries, points=found.points + 1)
             if one.refuted:
                 break
@@ -167,7 +161,7 @@ def _at_random(point: FunctionAtPoint, derivative: Derivative, directions: Named
         }
         found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
         compared = None if found is None else _compare(derivative, found, lookups(probe, moved), sizes)
-        if compared is not None and compared.says:
+        if compared is not None and (compared.holds or compared.refuted):
             yield compared
 
 
@@ -193,10 +187,9 @@ def _compare(
     sizes: Mapping[sympy.Symbol, int],
     kept: KnownValues | None = None,
 ) -> Confirmation | None:
-    """Compare a formula with the truth at the entries with a known truth; None if they say nothing of it.
+    """Compare a formula with the truth at entries with a known truth; None unless these say something, or are all 0.
 
     A formula that is 0 at an entry where the derivative is 0 confirms little: it counts only if the whole formula is 0.
-    Where all entries are such, nothing contradicts the formula, and it is not confirmed.
     Its values are kept in `kept`.
 
     Raises:
@@ -229,8 +222,7 @@ def _compare(
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
-    is_consistent = confirmed or count == len(truths) > 0
-    return Confirmation(holds=confirmed, entries=count, values=kept) if is_consistent else None
+    return Confirmation(confirmed, entries=count, values=kept) if confirmed or count == len(truths) > 0 else None
 
 
 def values_at(
