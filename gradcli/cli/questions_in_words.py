@@ -377,8 +377,10 @@ def _field(text: str) -> _Field | None:
         return None
     function = (found["function"] or found["bare"]).strip()
     inside = function[1:-1] if function[:1] + function[-1:] in ("{}", "()", "[]") else function
-    if found["rows"] and not is_balanced(inside) and all(map(is_balanced, parts := parted_at(inside, ","))):
-        function = f"[{', '.join(one.strip() for one in parts)}]"
+    parts = [one.strip() for one in parted_at(inside, ",")]
+    is_list = len(parts) > 1 and all(parts) and all(map(is_balanced, parts))
+    if is_list and found["rows"] not in (None, "div"):
+        function = f"[{', '.join(parts)}]"
     is_one = is_balanced(function) and not (found["bare"] and function.isidentifier())
     return _Field(bool(found["trace"]), function, (found["by"] or "").replace(" ", "")) if is_one else None
 
