@@ -41,6 +41,7 @@ PROVED = [
     ("-abs(x)", "concave", "-9..9"),
     ("x**4 - x**2/2 + x**2", "convex", "-1..1"),
     ("sin(x)", "concave", "0..3.14"),
+    ("max([x, 1 - x])", "y >= 0.5 and convex", "-2..3"),
     ("where(abs(x) < 1e-30, 1, abs(x))", "y > 0", "-1..1"),
 ]
 """Functions with what is true of them everywhere."""
