@@ -31,8 +31,8 @@ def _core() -> Iterator[Any]:
     """Yield the overloads of the core of aten, whichever of them this process has used before."""
     names = {name.removeprefix("aten::").partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
     for name in sorted(names):
-        packet = getattr(torch.ops.aten, name, None)
-        for overload in packet.overloads() if hasattr(packet, "overloads") else ():
+        packet: Any = getattr(torch.ops.aten, name, None)
+        for overload in packet.overloads() if packet is not None else ():
             if torch.Tag.core in (found := getattr(packet, overload)).tags:
                 yield found
 
