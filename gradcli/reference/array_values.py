@@ -162,7 +162,7 @@ class Values:
         found.program, found.shapes, found.moves = program, shapes, moving_lines(program, self.moves)
         found.values, found.missing = dict(self.values), dict(self.missing)
         found.values |= {s: self.exact(mapped[str(s)]) for s in program.variables if str(s) in mapped}
-        lines = [line for line in needed(program.lines, *outputs) if line.symbol not in self.values]
+        lines = needed([line for line in program.lines if line.symbol not in self.values], *outputs)
         last = {a: line.symbol for line in lines for a in line.call.operands}
         kept = {*outputs, *self.values}
         with np.errstate(all="ignore"):

@@ -69,13 +69,19 @@ class NoValuesError(Exception):
     """Error of an expression that has no rule here, or sums too many terms."""
 
 
-def values_at(expression: Expr, at: Mapping[sympy.Symbol, Array], env: Environment) -> Array:
+def values_at(
+    expression: Expr,
+    at: Mapping[sympy.Symbol, Array],
+    env: Environment,
+    sorted_terms: dict[sympy.Sum, SortedTerms] | None = None,
+) -> Array:
     """Evaluate an expression at many entries.
 
     Args:
         expression: In index notation.
         at: The place of each entry, by index; of one length.
         env: The arrays of the variables, and the sizes.
+        sorted_terms: The terms of sums over positions that earlier calls have sorted.
 
     Raises:
         NoValuesError: It has no rule, or sums too many terms.
@@ -86,7 +92,7 @@ def values_at(expression: Expr, at: Mapping[sympy.Symbol, Array], env: Environme
     """
     count = len(next(iter(at.values()))) if at else 1
     found = np.empty(count)
-    sorted_terms: dict[sympy.Sum, SortedTerms] = {}
+    sorted_terms = {} if sorted_terms is None else sorted_terms
     for part in _parts(expression, count, frozenset(at)):
         require_time()
         inside = {**env, **{index: places[part] for index, places in at.items()}}

@@ -161,16 +161,22 @@ class _TruthBounds:
             require_time()
             set_step("proving", number, count)
             truth = self._rows(values, product) if product.axis == "rows" else self._columns(values, product)
-            there = exists[pattern.rows[at]]
-            if subject.gradient is not None:  # where the gradient does not exist, it has no derivative
-                there &= exists[pattern.columns[at]]
-            given = subject.values[at]
+            given = subject.values.take(at)
             agrees, error = self._agrees(given, truth)
-            agrees &= there
-            proof.agrees[at] |= agrees
-            proof.is_off[at] |= self._is_off(given, truth) & there
-            if kind is np.float64:
-                proof.is_rounding[at] = there & _is_within(given, truth)
+            if not exists.all():
+                there = exists[pattern.rows[at]]
+                if subject.gradient is not None:  # where the gradient does not exist, it has no derivative
+                    there &= exists[pattern.columns[at]]
+                agrees &= there
+            else:
+                there = np.ones(len(at), dtype=bool)
+            if agrees.all():
+                proof.agrees[at] = True
+            else:
+                proof.agrees[at] |= agrees
+                proof.is_off[at] |= self._is_off(given, truth) & there
+                if kind is np.float64:
+                    proof.is_rounding[at] = there & _is_within(given, truth)
             self._show(at, truth, agrees)
             proof.error = max(proof.error, float(error.max(initial=0.0, where=agrees)))
 
@@ -181,6 +187,8 @@ class _TruthBounds:
 
     def refine(self) -> None:
         """Try what is open once more with more digits, and then in balls, where numbers that cancel stay exact."""
+        if self.proof.agrees.all() and (self.proof.value is None or self.proof.value.all()):
+            return
         elements = sum(math.prod(self.shapes[line.symbol]) for line in self.function.lines)
         has_rules = {Kind.DEFINED, Kind.SPECTRAL}.isdisjoint(line.call.op.kind for line in self.function.lines)
         for kind, most in ((np.longdouble, MOST_SLOW[0]), (BallArray, MOST_BALLS * max(1.0, budget_factor()))):
