@@ -68,6 +68,22 @@ class GradientBounds:
         ((_, found),) = self._evaluated(values, self._along(symbol), {_V: ones, _direction(symbol): u})
         return found
 
+    def taken(self, along: Sequence[sympy.Symbol] = ()) -> set[Atom]:
+        """List the values of the function that derivatives are computed from, and y: all that `Values` must keep.
+
+        Args:
+            along: The variables in whose directions J @ u is asked for.
+
+        Raises:
+            NoAdjointError: An operation has no derivative that is a Program.
+        """
+        own = {line.symbol for line in self.function.lines}
+        found = {self.function.output, *self.function.variables}
+        for program in (self._gradient, *map(self._along, along)):
+            lines = [line for line in program.program.lines if line.symbol not in own]
+            found.update(program.of.values(), *(line.call.operands for line in lines))
+        return found
+
     @cached_property
     def _gradient(self) -> GradientProgram:
         output = self.function.output

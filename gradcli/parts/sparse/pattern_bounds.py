@@ -147,7 +147,7 @@ class _TruthBounds:
     def attempt(self, kind: type[object]) -> None:
         """Bound y, and then each product that has entries which are not proved yet, in numbers of a kind."""
         subject, pattern, proof = self.subject, self.subject.plan.pattern, self.proof
-        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind)
+        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind, kept=self._kept)
         y = values.value.in_floats().mapped(lambda x: np.broadcast_to(x, (1, *subject.point.shape)).reshape(-1))
         exists = y.is_known & np.isfinite(y.middle)
         if subject.gradient is None:
@@ -179,6 +179,14 @@ class _TruthBounds:
                     proof.is_rounding[at] = there & _is_within(given, truth)
             self._show(at, truth, agrees)
             proof.error = max(proof.error, float(error.max(initial=0.0, where=agrees)))
+
+    @cached_property
+    def _kept(self) -> set[Atom] | None:
+        """The values that products take, so that the others are no burden on memory; all where products are unknown."""
+        axes = {one.axis for one in self.subject.plan.products}
+        with suppress(NoAdjointError):
+            return self.bounds.taken(self.subject.symbols if "columns" in axes else ())
+        return None
 
     def _show(self, at: Indices, truth: Bounds, agrees: Mask) -> None:
         """Keep the bounds of the first entries of a product that agree."""
