@@ -15,8 +15,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sympy import Expr
+from sympy import Expr, S
 
+from gradcli.adjoint.slopes import exponent_of
 from gradcli.arrays import Array
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of
@@ -26,6 +27,9 @@ from gradcli.reference.array_values import Values, is_apart, is_self_comparison,
 from gradcli.reference.bounds import Bounds, Mask
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.rules import rule_of
+
+MOST_SQUARES = 64
+"""Lines that a sum of squares is followed through."""
 
 MOST_SPOTS = 4_096
 """Critical elements of one operation whose places are kept; of more, every so many."""
@@ -121,8 +125,33 @@ def kinks_and_others(values: Values, line: Line) -> tuple[Atom, Mask, Mask]:
         return atom, mask, np.zeros_like(mask)
     if op.kind is not Kind.ELEMENTWISE or is_self_comparison(line.call):
         return atom, np.zeros_like(mask), mask
+    if _is_length(values.program, line):  # a square is on no other side of 0
+        return atom, mask, np.zeros_like(mask)
     bends = mask & _is_near(_operands(values, line), line, rule_of(line.call).kinks)
     return atom, bends, mask & ~bends
+
+
+def _is_length(program: Program, line: Line) -> bool:
+    """Tell whether a line is the root of a square, or of a sum of squares, which bends at 0 as the absolute value does.
+
+    >>> from gradcli.language.parsing import parse
+    >>> [_is_length(program, program.lines[-1]) for program in map(parse, ["sqrt(x**2 + y*y)", "sqrt(x**2 + y)"])]
+    [True, False]
+    """
+    if line.call.op.name != "sqrt" and exponent_of(line.call) != S.Half:
+        return False
+    lines = {one.symbol: one for one in program.lines}
+    open_, seen = [line.call.operands[0]], 0
+    while open_:
+        if (one := lines.get(open_.pop())) is None or (seen := seen + 1) > MOST_SQUARES:
+            return False
+        name, operands = one.call.op.name, one.call.operands
+        is_square = exponent_of(one.call) == 2 or (name == "mul" and operands[0] == operands[1])
+        if not is_square:
+            if name not in ("add", "sum", "expand") and not one.call.op.keeps_order:
+                return False
+            open_ += operands
+    return True
 
 
 def ties(values: Values, line: Line) -> Mask:
