@@ -376,8 +376,10 @@ def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True
             stay what they are.
     """
     is_less, is_more = a.high < b.low, a.low > b.high
-    is_same = a.is_exact & b.is_exact & np.asarray(a.middle == b.middle, dtype=bool)
-    is_same = is_same if at_ties else is_same & a.is_infinite
+    is_same = np.asarray(a.middle == b.middle, dtype=bool)
+    if is_same.any():
+        is_same = is_same & a.is_exact & b.is_exact
+        is_same = is_same if at_ties else is_same & a.is_infinite
     signs = {-1: is_less, 0: is_same, 1: is_more}
     nothing = np.zeros_like(is_less)
     holds, fails = nothing, nothing
@@ -405,7 +407,10 @@ def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
 
 def truth(holds: Mask, fails: Mask) -> Bounds:
     """Return 1 where something certainly holds, 0 where it certainly does not, else unknown."""
-    return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
+    is_known = holds | fails
+    return Bounds(
+        holds.astype(np.float64), np.zeros(holds.shape) if is_known.all() else np.where(is_known, 0.0, np.inf)
+    )
 
 
 def power(a: Bounds, exponent: Bounds) -> Bounds:

@@ -18,7 +18,7 @@ import sympy
 from sympy import Expr, KroneckerDelta, Piecewise
 from sympy.core.relational import Relational
 
-from gradcli.arrays import Array
+from gradcli.arrays import Array, order_of
 from gradcli.language.program.sympy_functions import quotient
 from gradcli.reference.deadline import require_time
 
@@ -272,7 +272,7 @@ class _Evaluation:
             key = key * sizes[-1] + place - leasts[-1]
         if math.prod(sizes) >= 2**62:
             raise NoValuesError("Sum")
-        order = np.argsort(key, kind="stable")
+        order = order_of(key)
         ordered = {index: numbers[order] for index, numbers in indices.items()}
         return SortedTerms(ordered, key[order], tuple(leasts), tuple(sizes))
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.arrays import Array
+from gradcli.arrays import Array, order_of
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.shapes import shapes_in
@@ -302,7 +302,7 @@ class _IndexSets:
     def _selection(self, position: Flat, source: Flat, size: int, variable: Atom | None, width: int = 0) -> Csr:
         """Return the matrix with a row of a unit matrix in each position; of a variable, at its columns."""
         if len(position) and (np.diff(position) < 0).any():
-            order = np.argsort(position, kind="stable")
+            order = order_of(position)
             position, source = position[order], source[order]
         ends = np.concatenate(([0], np.cumsum(np.bincount(position, minlength=size))))
         columns = source if variable is None else source + self.offsets[variable]
