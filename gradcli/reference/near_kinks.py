@@ -15,11 +15,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sympy import Expr, S
+import sympy
+from sympy import Expr, Pow, S
 
-from gradcli.adjoint.slopes import exponent_of
 from gradcli.arrays import Array
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
@@ -138,20 +138,38 @@ def _is_length(program: Program, line: Line) -> bool:
     >>> [_is_length(program, program.lines[-1]) for program in map(parse, ["sqrt(x**2 + y*y)", "sqrt(x**2 + y)"])]
     [True, False]
     """
-    if line.call.op.name != "sqrt" and exponent_of(line.call) != S.Half:
+    if not _is_power(line, S.Half):
         return False
     lines = {one.symbol: one for one in program.lines}
-    open_, seen = [line.call.operands[0]], 0
-    while open_:
-        if (one := lines.get(open_.pop())) is None or (seen := seen + 1) > MOST_SQUARES:
+    terms, count = [line.call.operands[0]], 0
+    while terms:
+        one, count = lines.get(terms.pop()), count + 1
+        if one is None or count > MOST_SQUARES:
             return False
-        name, operands = one.call.op.name, one.call.operands
-        is_square = exponent_of(one.call) == 2 or (name == "mul" and operands[0] == operands[1])
-        if not is_square:
-            if name not in ("add", "sum", "expand") and not one.call.op.keeps_order:
+        if not _is_power(one, S(2)):
+            if not _is_sum(one):
                 return False
-            open_ += operands
+            terms += one.call.operands
     return True
+
+
+def _is_power(line: Line, exponent: Expr) -> bool:
+    """Tell whether a line raises its operand to a power, or is a product of the operand with itself for a square."""
+    if line.call.op.kind is not Kind.ELEMENTWISE:
+        return False
+    rule, operands = rule_of(line.call), line.call.operands
+    parameters = [one for one in rule.parameters if one is not None]
+    if exponent == 2 and len(operands) == 2 and operands[0] == operands[1]:
+        return bool(rule.expression == sympy.Mul(*parameters))
+    return len(parameters) == 1 and bool(rule.expression == Pow(parameters[0], exponent))
+
+
+def _is_sum(line: Line) -> bool:
+    """Tell whether each element of a line is one of an operand, or a sum of such."""
+    if line.call.op.kind is Kind.ELEMENTWISE:
+        rule = rule_of(line.call)
+        return bool(rule.expression == sympy.Add(*(one for one in rule.parameters if one is not None)))
+    return line.call.op.kind is Kind.MOVEMENT or line.call.op.folds_by is Monoid.SUM
 
 
 def ties(values: Values, line: Line) -> Mask:

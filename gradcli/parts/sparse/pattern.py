@@ -25,7 +25,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
-from gradcli.parts.sparse.layers import Layers, listed
+from gradcli.parts.sparse.input_layers import Layers, listed
 from gradcli.reference.array_values import places_of
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError
 from gradcli.reference.enclosure_plan import lower
