@@ -19,7 +19,7 @@ import sympy
 
 from gradcli.adjoint.gradient import GradientProgram, gradient
 from gradcli.arrays import Array
-from gradcli.language.program.wengert import Atom, Program, Shape
+from gradcli.language.program.wengert import Atom, Program, Shape, needed
 from gradcli.reference.array_values import Values
 from gradcli.reference.bounds import Bounds, NoRuleError, exact
 
@@ -68,6 +68,22 @@ class GradientBounds:
         ((_, found),) = self._evaluated(values, self._along(symbol), {_V: ones, _direction(symbol): u})
         return found
 
+    def taken(self, along: Sequence[sympy.Symbol] = ()) -> set[Atom]:
+        """List the values of the function that derivatives are computed from, and y: all that `Values` must keep.
+
+        Args:
+            along: The variables in whose directions J @ u is asked for.
+
+        Raises:
+            NoAdjointError: An operation has no derivative that is a Program.
+        """
+        own = {line.symbol for line in self.function.lines}
+        found = {self.function.output, *self.function.variables}
+        for program in (self._gradient, *map(self._along, along)):
+            lines = [line for line in program.program.lines if line.symbol not in own]
+            found.update(program.of.values(), *(line.call.operands for line in lines))
+        return found
+
     @cached_property
     def _gradient(self) -> GradientProgram:
         output = self.function.output
@@ -78,6 +94,16 @@ class GradientBounds:
 
     def _along(self, symbol: sympy.Symbol) -> GradientProgram:
         """Differentiate vᵀJ by v, along a direction of a variable."""
+        if symbol not in self._second:
+            self._second[symbol] = self._derived_along(symbol)
+        return self._second[symbol]
+
+    @cached_property
+    def _second(self) -> dict[sympy.Symbol, GradientProgram]:
+        """The derivatives of vᵀJ by v that were asked for."""
+        return {}
+
+    def _derived_along(self, symbol: sympy.Symbol) -> GradientProgram:
         first, u = self._gradient, _direction(symbol)
         seeds = {first.of[symbol]: u} if first.of[symbol].is_Symbol else {}
         shapes = {**first.shapes, u: self.shapes[symbol]}
@@ -91,10 +117,33 @@ class GradientBounds:
         if rows * max(map(math.prod, self.shapes.values()), default=1) > MOST_ADJOINT_ELEMENTS:
             raise NoRuleError
         numbers = {str(symbol): array for symbol, array in mapped.items()}
-        found = values.extended(program.program, program.shapes, numbers, list(program.of.values()))
+        known = self._without(values, program, list(mapped))
+        found = known.extended(program.program, program.shapes, numbers, list(program.of.values()))
         for symbol, atom in program.of.items():
             shape = (rows, *program.shapes[symbol])
             yield symbol, exact(np.zeros(shape)) if atom == 0 else found.bounds_of(atom).spread(shape)
+
+    def _without(self, values: Values, program: GradientProgram, mapped: Sequence[sympy.Symbol]) -> Values:
+        """Extend values by the lines of a Program that no weight or direction moves, once for all of these."""
+        known = self._fixed.get(id(program))
+        if known is None or known[0] is not values:
+            lines = needed(
+                [one for one in program.program.lines if one.symbol not in values.values], *program.of.values()
+            )
+            moved, ends = set[Atom](mapped), {*program.of.values()}
+            for line in lines:
+                if not moved.isdisjoint(line.call.operands):
+                    moved.add(line.symbol)
+                    ends.update(line.call.operands)
+            still = [line.symbol for line in lines if line.symbol in ends - moved]
+            found = values.extended(program.program, program.shapes, {}, still)
+            known = self._fixed[id(program)] = values, found
+        return known[1]
+
+    @cached_property
+    def _fixed(self) -> dict[int, tuple[Values, Values]]:
+        """The values that a Program was last evaluated with, and the same with its lines that do not change."""
+        return {}
 
 
 def _direction(symbol: sympy.Symbol) -> sympy.Symbol:

@@ -6,7 +6,7 @@ The first axis of every array counts points, or rows of weights, and stays as it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -88,6 +88,7 @@ class Values:
         mapped: The variables whose first axis counts points.
         radii: How far the inputs of some variables may be from the values given, at each point.
         seen: Called after each line; then the values that no later line needs are forgotten.
+        kept: The values to keep, where the others are forgotten once no line needs them.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Values:
         mapped: Sequence[str] = (),
         radii: Mapping[str, Array] | None = None,
         seen: Callable[[Values, Line], None] | None = None,
+        kept: Collection[Atom] | None = None,
     ) -> None:
         self.program, self.shapes, self.kind = program, shapes, kind
         self.moves = moving_lines(program, moving)
@@ -118,7 +120,8 @@ class Values:
                 self._run(line)
                 if seen is not None:
                     seen(self, line)
-                    for atom in set(line.call.operands):
+                if seen is not None or kept is not None:
+                    for atom in set(line.call.operands).difference(kept or ()):
                         if last[atom] == line.symbol:
                             self.values.pop(atom, None)
 
@@ -162,7 +165,7 @@ class Values:
         found.program, found.shapes, found.moves = program, shapes, moving_lines(program, self.moves)
         found.values, found.missing = dict(self.values), dict(self.missing)
         found.values |= {s: self.exact(mapped[str(s)]) for s in program.variables if str(s) in mapped}
-        lines = [line for line in needed(program.lines, *outputs) if line.symbol not in self.values]
+        lines = needed([line for line in program.lines if line.symbol not in self.values], *outputs)
         last = {a: line.symbol for line in lines for a in line.call.operands}
         kept = {*outputs, *self.values}
         with np.errstate(all="ignore"):

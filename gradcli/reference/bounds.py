@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import reduce, singledispatch
 from typing import Any
 
 import numpy as np
@@ -155,11 +155,10 @@ def fixed(numbers: npt.ArrayLike, kind: FloatType = np.float64) -> Bounds:
 
 def bounded(middle: Array, radius: Array) -> Bounds:
     """Round the radius outward; unknown where the middle or the radius is not finite."""
+    if np.isfinite(radius).all() and np.isfinite(middle).all():
+        return Bounds(middle, radius * _OUTWARD)
     is_lost = ~(np.isfinite(middle) & np.isfinite(radius))
-    radius = radius * _OUTWARD
-    if is_lost.any():
-        return Bounds(np.where(is_lost, 0.0, middle), np.where(is_lost, np.inf, radius))
-    return Bounds(middle, radius)
+    return Bounds(np.where(is_lost, 0.0, middle), np.where(is_lost, np.inf, radius * _OUTWARD))
 
 
 def unknown(like: Array) -> Bounds:
@@ -180,7 +179,13 @@ def zeros(shape: tuple[int, ...], kind: np.dtype[Any]) -> AnyArray:
 def add(a: Bounds, b: Bounds) -> Bounds:
     """Add two arrays; an infinity next to a known number stays one, as a masked score does."""
     middle = a.middle + b.middle
-    found = bounded(middle, a.radius + b.radius + unit(middle) * abs(middle))
+    radius = abs(middle)
+    radius *= unit(middle)
+    radius += a.radius + b.radius
+    if np.isfinite(radius).all():  # and so is the middle
+        radius *= _OUTWARD
+        return Bounds(middle, radius)
+    found = bounded(middle, radius)
     if (is_infinite := np.isinf(middle) & (np.isinf(a.middle) | np.isinf(b.middle))).any():
         return Bounds(middle, np.where(a.is_known & b.is_known, 0.0, np.inf)).where(is_infinite, found)
     return found
@@ -189,9 +194,12 @@ def add(a: Bounds, b: Bounds) -> Bounds:
 @singledispatch
 def multiply(a: Bounds, b: Bounds) -> Bounds:
     """Multiply element by element."""
-    middle = a.middle * b.middle
-    radius = abs(a.middle) * b.radius + a.radius * (abs(b.middle) + b.radius) + unit(middle) * abs(middle)
-    return bounded(middle, radius + np.where(a.is_zero | b.is_zero, 0.0, _SMALLEST))
+    middle, size, other = a.middle * b.middle, abs(a.middle), abs(b.middle) + b.radius
+    radius = abs(middle)
+    radius *= unit(middle)
+    radius += size * b.radius + a.radius * other
+    radius += ((size + a.radius != 0) & (other != 0)) * _SMALLEST  # a product of a number that is exactly 0 is exact
+    return bounded(middle, radius)
 
 
 def divide(a: Bounds, b: Bounds) -> Bounds:
@@ -368,8 +376,10 @@ def compared(a: Bounds, b: Bounds, sense: Sequence[int], *, at_ties: bool = True
             stay what they are.
     """
     is_less, is_more = a.high < b.low, a.low > b.high
-    is_same = a.is_exact & b.is_exact & np.asarray(a.middle == b.middle, dtype=bool)
-    is_same = is_same if at_ties else is_same & a.is_infinite
+    is_same = np.asarray(a.middle == b.middle, dtype=bool)
+    if is_same.any():
+        is_same = is_same & a.is_exact & b.is_exact
+        is_same = is_same if at_ties else is_same & a.is_infinite
     signs = {-1: is_less, 0: is_same, 1: is_more}
     nothing = np.zeros_like(is_less)
     holds, fails = nothing, nothing
@@ -397,7 +407,10 @@ def chosen(condition: Bounds, first: Bounds, second: Bounds) -> Bounds:
 
 def truth(holds: Mask, fails: Mask) -> Bounds:
     """Return 1 where something certainly holds, 0 where it certainly does not, else unknown."""
-    return bounded(np.where(holds, 1.0, 0.0), np.where(holds | fails, 0.0, np.inf))
+    is_known = holds | fails
+    return Bounds(
+        holds.astype(np.float64), np.zeros(holds.shape) if is_known.all() else np.where(is_known, 0.0, np.inf)
+    )
 
 
 def power(a: Bounds, exponent: Bounds) -> Bounds:
@@ -409,15 +422,23 @@ def power(a: Bounds, exponent: Bounds) -> Bounds:
     return bounded(middle, np.where(a.low > 0, radius, np.inf))
 
 
+def _multiplied(numbers: Array, exponent: int) -> Array:
+    """Raise to a power of at least 1: by products, which lose half of what a function may, where there are few."""
+    if exponent > LOSS // 2:
+        found: Array = numbers**exponent
+        return found
+    return reduce(np.multiply, [numbers] * exponent)
+
+
 def whole_power(a: Bounds, exponent: int) -> Bounds:
     """Raise to a whole power."""
     if exponent < 0:
         return divide(exact(1.0), whole_power(a, -exponent))
     if exponent == 0:
         return exact(np.ones_like(a.middle)).where(a.is_known, a)
-    middle, size = a.middle**exponent, abs(a.middle)
-    high = (np.nextafter(size + a.radius, np.inf)) ** exponent
-    low = np.maximum(np.nextafter(size - a.radius, 0), 0.0) ** exponent
+    middle, size = _multiplied(a.middle, exponent), abs(a.middle)
+    high = _multiplied(np.nextafter(size + a.radius, np.inf), exponent)
+    low = _multiplied(np.maximum(np.nextafter(size - a.radius, 0), 0.0), exponent)
     # Between -high and high where the base may change its sign and the exponent is odd.
     reach = np.maximum(high - abs(middle), abs(middle) - low)
     if exponent % 2:

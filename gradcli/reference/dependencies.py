@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
+from gradcli.arrays import order_of
 from gradcli.language.ops import Kind
 from gradcli.language.program.movement import axes_of, axis_of, sources
 from gradcli.language.program.positions import IndexedBlock, block_of, flat_places
@@ -181,7 +182,7 @@ class Dependencies:
             return np.arange(len(elements)), (before * other + places[at]) * after + inside
         if line.symbol not in self._inverse:
             counts = np.bincount(places, minlength=size)
-            self._inverse[line.symbol] = np.argsort(places, kind="stable"), counts
+            self._inverse[line.symbol] = order_of(places), counts
         order, counts = self._inverse[line.symbol]
         first, many = (np.cumsum(counts) - counts)[at], counts[at]
         self._require(int(many.sum()))
@@ -235,7 +236,7 @@ class Dependencies:
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
         """Return pairs (index into `elements`, entry of `out` with this source)."""
         # By binary search and not by a dictionary: there may be a million elements.
-        order = np.argsort(elements, kind="stable")
+        order = order_of(elements)
         ordered = elements[order]
         first = np.searchsorted(ordered, source, "left")
         count = np.searchsorted(ordered, source, "right") - first

@@ -15,10 +15,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sympy import Expr
+import sympy
+from sympy import Expr, Pow, S
 
 from gradcli.arrays import Array
-from gradcli.language.ops import Kind
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.movement import axes_of
 from gradcli.language.program.wengert import Atom, Line, Program, Shape
 from gradcli.reference.array_functions import compile_bounds
@@ -26,6 +27,9 @@ from gradcli.reference.array_values import Values, is_apart, is_self_comparison,
 from gradcli.reference.bounds import Bounds, Mask
 from gradcli.reference.dependencies import Flat
 from gradcli.reference.rules import rule_of
+
+MOST_SQUARES = 64
+"""Lines that a sum of squares is followed through."""
 
 MOST_SPOTS = 4_096
 """Critical elements of one operation whose places are kept; of more, every so many."""
@@ -121,8 +125,51 @@ def kinks_and_others(values: Values, line: Line) -> tuple[Atom, Mask, Mask]:
         return atom, mask, np.zeros_like(mask)
     if op.kind is not Kind.ELEMENTWISE or is_self_comparison(line.call):
         return atom, np.zeros_like(mask), mask
+    if _is_length(values.program, line):  # a square is on no other side of 0
+        return atom, mask, np.zeros_like(mask)
     bends = mask & _is_near(_operands(values, line), line, rule_of(line.call).kinks)
     return atom, bends, mask & ~bends
+
+
+def _is_length(program: Program, line: Line) -> bool:
+    """Tell whether a line is the root of a square, or of a sum of squares, which bends at 0 as the absolute value does.
+
+    >>> from gradcli.language.parsing import parse
+    >>> [_is_length(program, program.lines[-1]) for program in map(parse, ["sqrt(x**2 + y*y)", "sqrt(x**2 + y)"])]
+    [True, False]
+    """
+    if not _is_power(line, S.Half):
+        return False
+    lines = {one.symbol: one for one in program.lines}
+    terms, count = [line.call.operands[0]], 0
+    while terms:
+        one, count = lines.get(terms.pop()), count + 1
+        if one is None or count > MOST_SQUARES:
+            return False
+        if not _is_power(one, S(2)):
+            if not _is_sum(one):
+                return False
+            terms += one.call.operands
+    return True
+
+
+def _is_power(line: Line, exponent: Expr) -> bool:
+    """Tell whether a line raises its operand to a power, or is a product of the operand with itself for a square."""
+    if line.call.op.kind is not Kind.ELEMENTWISE:
+        return False
+    rule, operands = rule_of(line.call), line.call.operands
+    parameters = [one for one in rule.parameters if one is not None]
+    if exponent == 2 and len(operands) == 2 and operands[0] == operands[1]:
+        return bool(rule.expression == sympy.Mul(*parameters))
+    return len(parameters) == 1 and bool(rule.expression == Pow(parameters[0], exponent))
+
+
+def _is_sum(line: Line) -> bool:
+    """Tell whether each element of a line is one of an operand, or a sum of such."""
+    if line.call.op.kind is Kind.ELEMENTWISE:
+        rule = rule_of(line.call)
+        return bool(rule.expression == sympy.Add(*(one for one in rule.parameters if one is not None)))
+    return line.call.op.kind is Kind.MOVEMENT or line.call.op.folds_by is Monoid.SUM
 
 
 def ties(values: Values, line: Line) -> Mask:

@@ -3,6 +3,7 @@
 sparse                           from a question to its answer
 kept_memory                      memory that stays while a large matrix is computed
 pattern                          index sets of the inputs, forward through the Program
+input_layers                     index sets of elements that depend on few inputs each
 colouring                        groups of rows or columns of which no two have an entry in common
 grouped_products                 which products have all entries, and torch's numbers for them
 pattern_bounds                   bounds of all entries, from the same products of the gradient Program

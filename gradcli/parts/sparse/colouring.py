@@ -89,20 +89,15 @@ def coloured(vertices: Numbers, edges: Numbers, shape: Shape, edge_count: int) -
     used = np.flatnonzero(np.bincount(vertices, minlength=size))
     if least > MOST_PERIOD and 2 * least >= len(used):  # half of all colours at least, one more in each round
         return _each_its_own(used, size)
-    colours = _by_period(vertices, edges, shape, least)
-    if colours is None:
-        colours = np.zeros(size, np.int32)
-        is_open = np.ones(size, dtype=bool)
-    else:
-        is_open = clashing(vertices, edges, colours, edge_count)
+    found = _by_period(vertices, edges, shape, least, edge_count)
+    colours, is_open = found or (np.zeros(size, np.int32), np.ones(size, dtype=bool))
     if is_open.any():
         colours = _greedy(vertices, edges, colours, is_open, edge_count)
-    is_used = np.zeros(size, dtype=bool)
-    is_used[vertices] = True
-    colours = np.where(is_used, colours, -1).astype(np.int32)
-    _, numbers = np.unique(colours[is_used], return_inverse=True)
-    colours[is_used] = numbers
-    return Colouring(colours, int(colours.max()) + 1)
+    own = colours[used]
+    numbers = np.cumsum(np.bincount(own) > 0, dtype=np.int32)  # without those that no vertex has
+    colours = np.full(size, -1, np.int32)
+    colours[used] = numbers[own] - 1
+    return Colouring(colours, int(numbers[-1]))
 
 
 def _each_its_own(used: Numbers, size: int) -> Colouring:
@@ -118,8 +113,14 @@ def clashing(vertices: Numbers, edges: Numbers, colours: Numbers, edge_count: in
     """Mark the vertices that share a hyperedge and the colour with another."""
     count = int(colours.max(initial=0)) + 1
     found = np.zeros(len(colours), dtype=bool)
-    key = edges.astype(np.int64) * count + colours[vertices]
+    key = edges.astype(np.int64)
+    key *= count
+    key += colours.take(vertices)
     if edge_count * count <= max(_CHUNK, 8 * len(key)):
+        is_there = np.zeros(edge_count * count, dtype=bool)
+        is_there[key] = True
+        if np.count_nonzero(is_there) == len(key):
+            return found
         several = np.bincount(key, minlength=edge_count * count) > 1
         found[vertices[several[key]]] = True
         return found
@@ -131,8 +132,10 @@ def clashing(vertices: Numbers, edges: Numbers, colours: Numbers, edge_count: in
 # -- a period
 
 
-def _by_period(vertices: Numbers, edges: Numbers, shape: Shape, least: int) -> npt.NDArray[np.int32] | None:
-    """Find a period that hardly any two vertices of a hyperedge clash in; None if there is none."""
+def _by_period(
+    vertices: Numbers, edges: Numbers, shape: Shape, least: int, edge_count: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]] | None:
+    """Find a period that hardly any two vertices of a hyperedge clash in, with those; None if there is none."""
     dims = [d for d, size in enumerate(shape) if size > 1]
     if not dims or least > MOST_PERIOD // 2:
         return None
@@ -151,9 +154,9 @@ def _by_period(vertices: Numbers, edges: Numbers, shape: Shape, least: int) -> n
         if np.count_nonzero(several.any(axis=1)) > max(2, 4 * count // FEW):
             continue  # as in most periods of a pattern without one, whose window has hardly an edge
         found = _spread(shape, dims, steps, period)
-        bad = clashing(vertices, edges, found, int(edges.max()) + 1)
+        bad = clashing(vertices, edges, found, edge_count)
         if np.count_nonzero(bad) <= max(FEW, len(bad) // FEW):
-            return found
+            return found, bad
     return None
 
 

@@ -18,7 +18,7 @@ import sympy
 from sympy import Expr, KroneckerDelta, Piecewise
 from sympy.core.relational import Relational
 
-from gradcli.arrays import Array
+from gradcli.arrays import Array, order_of
 from gradcli.language.program.sympy_functions import quotient
 from gradcli.reference.deadline import require_time
 
@@ -69,13 +69,19 @@ class NoValuesError(Exception):
     """Error of an expression that has no rule here, or sums too many terms."""
 
 
-def values_at(expression: Expr, at: Mapping[sympy.Symbol, Array], env: Environment) -> Array:
+def values_at(
+    expression: Expr,
+    at: Mapping[sympy.Symbol, Array],
+    env: Environment,
+    sorted_terms: dict[sympy.Sum, SortedTerms] | None = None,
+) -> Array:
     """Evaluate an expression at many entries.
 
     Args:
         expression: In index notation.
         at: The place of each entry, by index; of one length.
         env: The arrays of the variables, and the sizes.
+        sorted_terms: The terms of sums over positions that earlier calls have sorted.
 
     Raises:
         NoValuesError: It has no rule, or sums too many terms.
@@ -86,7 +92,7 @@ def values_at(expression: Expr, at: Mapping[sympy.Symbol, Array], env: Environme
     """
     count = len(next(iter(at.values()))) if at else 1
     found = np.empty(count)
-    sorted_terms: dict[sympy.Sum, SortedTerms] = {}
+    sorted_terms = {} if sorted_terms is None else sorted_terms
     for part in _parts(expression, count, frozenset(at)):
         require_time()
         inside = {**env, **{index: places[part] for index, places in at.items()}}
@@ -266,7 +272,7 @@ class _Evaluation:
             key = key * sizes[-1] + place - leasts[-1]
         if math.prod(sizes) >= 2**62:
             raise NoValuesError("Sum")
-        order = np.argsort(key, kind="stable")
+        order = order_of(key)
         ordered = {index: numbers[order] for index, numbers in indices.items()}
         return SortedTerms(ordered, key[order], tuple(leasts), tuple(sizes))
 

@@ -6,7 +6,7 @@ construction.  Where a value differs from torch's number, balls say which of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -22,7 +22,7 @@ from gradcli.crosscheck.point import FunctionAtPoint, unravel
 from gradcli.language.ops import Kind
 from gradcli.language.program.numeric import array_of
 from gradcli.language.program.wengert import Program
-from gradcli.parts.sparse.expression_values import NoValuesError, values_at
+from gradcli.parts.sparse.expression_values import NoValuesError, SortedTerms, values_at
 from gradcli.parts.sparse.formula_pattern import places_of
 from gradcli.parts.sparse.pattern import SparsityPattern
 from gradcli.reference.deadline import OverTimeError, part_limit
@@ -40,8 +40,14 @@ PER_MILLION = 1.0
 FEWEST_PLACES = 1_000
 """Places of a term of a formula that are listed; of a larger pattern twice as many as it has."""
 
+AT_ONCE = 2**20
+"""Entries that are compared at once."""
+
 MOST_DECIDED = 20
 """Entries that balls decide, of those at which the value of a formula is not torch's number."""
+
+Places = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+"""Flat rows, or flat columns."""
 
 Decide = Callable[[Sequence[int]], Evidence | None]
 """Encloses the truths of some entries, by their places in the pattern."""
@@ -133,14 +139,18 @@ class _FormulaComparison:
         self.outside = point.shape_of(derivative.first) if derivative.first else point.shape
         self.left, width = numbers.columns[derivative.variable]
         self.top, height = numbers.columns[derivative.first] if derivative.first else (0, numbers.pattern.shape[0])
-        own = (numbers.pattern.columns >= self.left) & (numbers.pattern.columns < self.left + width)
+        pattern = numbers.pattern
+        own = (pattern.columns >= self.left) & (pattern.columns < self.left + width)
         if derivative.first:
-            own &= (numbers.pattern.rows >= self.top) & (numbers.pattern.rows < self.top + height)
-        self.places = np.flatnonzero(own)
-        self.rows = numbers.pattern.rows[self.places].astype(np.int64) - self.top
-        self.columns = numbers.pattern.columns[self.places].astype(np.int64) - self.left
+            own &= (pattern.rows >= self.top) & (pattern.rows < self.top + height)
+        self.places: slice | npt.NDArray[np.int64] = slice(None) if own.all() else np.flatnonzero(own)
+        self.rows, self.columns = pattern.rows[self.places], pattern.columns[self.places]
+        self.given = numbers.values[self.places]
+        if self.top or self.left:
+            self.rows, self.columns = self.rows - np.int32(self.top), self.columns - np.int32(self.left)
         self.width = width
         self.env = _environment(point, derivative)
+        self.sorted_terms: dict[sympy.Sum, SortedTerms] = {}
 
     def refuted(self) -> str:
         """Say at which entry the formula is wrong; "" if it is at none.
@@ -156,9 +166,12 @@ class _FormulaComparison:
         Raises:
             NoValuesError: It cannot be evaluated here.
         """
-        given, values = self.numbers.values[self.places], self._values(self.rows, self.columns)
-        near = abs(values - given) <= TOLERANCE[self.numbers.dtype].rtol * abs(given)
-        return bool(near.all() and given.any()) and not self._off_pattern()
+        rtol = TOLERANCE[self.numbers.dtype].rtol
+        for part, values in self._by_parts():
+            given = self.given[part]
+            if not (abs(values - given) <= rtol * abs(given)).all():
+                return False
+        return bool(self.given.any()) and not self._off_pattern()
 
     def text(self, program: Program) -> Formula:
         """Write the formula, with the structure that the matrix has at these shapes."""
@@ -166,11 +179,14 @@ class _FormulaComparison:
 
     def _off_pattern(self) -> str:
         """Look for an entry of the formula that is not in the pattern."""
-        known = self.rows * self.width + self.columns  # in order, as those of the pattern are
+        known = self.rows.astype(np.int64)  # in order, as those of the pattern are
+        known *= self.width
+        known += self.columns
         most = FEWEST_PLACES + 2 * len(known)
         for rows, columns in places_of(self.derivative, self.outside, self.inside, most, self.env):
             keys = rows * self.width + columns
-            ordered = np.sort(keys)  # which are found faster one after the other
+            is_ordered = bool((keys[1:] >= keys[:-1]).all())
+            ordered = keys if is_ordered else np.sort(keys)  # which are found faster one after the other
             if len(known) and (known[np.minimum(np.searchsorted(known, ordered), len(known) - 1)] == ordered).all():
                 continue
             at = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
@@ -191,21 +207,31 @@ class _FormulaComparison:
 
     def _on_pattern(self) -> str:
         """Look for an entry of the pattern at which the formula has another value."""
-        given = self.numbers.values[self.places]
-        values = self._values(self.rows, self.columns)
-        tolerance = TOLERANCE[self.numbers.dtype]
-        with np.errstate(all="ignore"):
-            is_near = abs(values - given) <= tolerance.rtol * abs(given)
-        others = np.flatnonzero(~is_near & np.isfinite(values) & np.isfinite(given))
+        rtol, found = TOLERANCE[self.numbers.dtype].rtol, list[npt.NDArray[np.int64]]()
+        for part, values in self._by_parts():
+            given = self.given[part]
+            with np.errstate(all="ignore"):
+                is_off = ~(abs(values - given) <= rtol * abs(given))
+            if is_off.any():
+                found.append(part.start + np.flatnonzero(is_off & np.isfinite(values) & np.isfinite(given)))
+        others = np.concatenate(found) if found else np.zeros(0, np.int64)
         if not len(others):
             return ""
         chosen = others[np.unique(np.linspace(0, len(others) - 1, MOST_DECIDED).astype(int))]
-        evidence = self.decide(self.places[chosen].tolist())
+        if not isinstance(self.places, slice):
+            chosen = self.places[chosen]
+        evidence = self.decide(chosen.tolist())
         if evidence is None or has_cases_at(self.numbers.point):
             return ""
         return confirm(self.numbers.point, self.derivative, evidence, most=0).refuted
 
-    def _values(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> Array:
+    def _by_parts(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the values of the formula at the entries of the pattern, so many of them at once."""
+        for first in range(0, len(self.rows), AT_ONCE):
+            part = slice(first, first + AT_ONCE)
+            yield part, self._values(self.rows[part], self.columns[part])
+
+    def _values(self, rows: Places, columns: Places) -> Array:
         """Evaluate the formula at some entries."""
         derivative = self.derivative
         at: dict[sympy.Symbol, npt.NDArray[np.int64]] = {}
@@ -213,25 +239,24 @@ class _FormulaComparison:
             (derivative.rows, self.outside, rows),
             (derivative.columns, self.inside, columns),
         ):
-            at |= dict(zip(symbols, np.unravel_index(places, shape) if shape else (), strict=True))
+            whole = places.astype(np.int64)
+            of_each = (whole,) if len(shape) == 1 else np.unravel_index(whole, shape) if shape else ()
+            at |= dict(zip(symbols, of_each, strict=True))
         found = np.full(len(rows), np.nan)
         for case, expression in derivative.cases:
             own = np.ones(len(rows), dtype=bool)
             for symbol, number in case.items():
                 own &= at[symbol] == int(number)
             if own.all():
-                found = _at(expression, at, self.env, len(rows))
+                found = self._at(expression, at, len(rows))
             elif own.any():
                 here = {symbol: places[own] for symbol, places in at.items()}
-                found[own] = _at(expression, here, self.env, int(own.sum()))
+                found[own] = self._at(expression, here, int(own.sum()))
         return found
 
-
-def _at(
-    expression: sympy.Expr, at: Mapping[sympy.Symbol, npt.NDArray[np.int64]], env: Mapping[sympy.Symbol, object], n: int
-) -> Array:
-    found = values_at(expression, at, env)  # type: ignore[arg-type]
-    return found if len(found) == n else np.broadcast_to(found, (n,)).copy()
+    def _at(self, expression: sympy.Expr, at: Mapping[sympy.Symbol, npt.NDArray[np.int64]], count: int) -> Array:
+        found = values_at(expression, at, self.env, self.sorted_terms)  # type: ignore[arg-type]
+        return found if len(found) == count else np.broadcast_to(found, (count,)).copy()
 
 
 def _environment(point: FunctionAtPoint, derivative: Derivative) -> dict[sympy.Symbol, object]:

@@ -121,8 +121,8 @@ def plan(
 
 def _dense(pattern: SparsityPattern, axis: Axis) -> Indices:
     """List the rows or columns that are dense, unless there are many of them."""
-    of, size = (pattern.rows, pattern.shape[0]) if axis == "rows" else (pattern.columns, pattern.shape[1])
-    counts = np.bincount(of, minlength=size)
+    counts = pattern.counts[0 if axis == "rows" else 1]
+    size = len(counts)
     usual = int(np.median(counts)) if size else 0
     found = np.flatnonzero(counts > max(DENSE, 4 * usual)).astype(np.int32)
     return found if len(found) <= MOST_DENSE else found[:0]
@@ -155,7 +155,8 @@ def _grouped(
     is_whole = len(left) == pattern.count
     a, b = (pattern.rows, pattern.columns) if is_whole else (pattern.rows[left], pattern.columns[left])
     m, n = pattern.shape
-    by_rows, by_columns = int(np.bincount(b).max()), int(np.bincount(a).max())  # no colouring has fewer
+    row_counts, column_counts = pattern.counts if is_whole else (np.bincount(a), np.bincount(b))
+    by_rows, by_columns = int(column_counts.max()), int(row_counts.max())  # no colouring has fewer
     ways = sorted(axes, key=lambda axis: by_rows if axis == "rows" else by_columns)
     found: tuple[Axis, Colouring] | None = None
     for axis in ways:
@@ -263,6 +264,9 @@ class ProductGuard:
         return self.excess <= 1
 
 
+AT_ONCE = 2**18
+"""Terms of the product that are summed at once, where there are fewer columns."""
+
 ROUNDINGS = 2.0**12
 """Roundings that each term of the product may have lost, in torch's and in ours: chains of some thousand operations."""
 
@@ -276,10 +280,15 @@ def guard(pattern: SparsityPattern, values: Array, multiply: Multiply, dtype: st
     m, n = pattern.shape
     v = np.random.default_rng(1).uniform(0.5, 1.5, m).astype(dtype)
     product = multiply("rows", v).astype(np.float64)
+    weights = v.astype(np.float64, copy=False)
+    own, sizes = np.zeros(n), np.zeros(n)
     with np.errstate(all="ignore"):
-        terms = v.astype(np.float64)[pattern.rows] * values
-        own = np.bincount(pattern.columns, terms, n)
-        sizes: Array = np.bincount(pattern.columns, abs(terms), n).astype(np.float64)
+        for first in range(0, pattern.count, step := max(AT_ONCE, n)):
+            part = slice(first, first + step)
+            columns, terms = pattern.columns[part].astype(np.intp), weights.take(pattern.rows[part])
+            terms *= values[part]
+            own += np.bincount(columns, terms, n)
+            sizes += np.bincount(columns, np.abs(terms, out=terms), n)
         room = ROUNDINGS * float(np.finfo(dtype).eps) * (sizes + _usual(sizes))
         excess = np.where(np.isfinite(own) & np.isfinite(product), abs(product - own) / np.maximum(room, 1e-300), 0.0)
     if not len(excess):

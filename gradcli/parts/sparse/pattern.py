@@ -11,17 +11,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from functools import cached_property
+from importlib import import_module
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import sympy
 
-from gradcli.arrays import Array
+from gradcli.arrays import Array, order_of
+from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import moving_lines
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
+from gradcli.parts.sparse.input_layers import Layers, listed
 from gradcli.reference.array_values import places_of
 from gradcli.reference.dependencies import Dependencies, Flat, OverBudgetError
 from gradcli.reference.enclosure_plan import lower
@@ -59,6 +63,12 @@ class SparsityPattern:
     def density(self) -> float:
         """The part of all entries that are in the pattern."""
         return self.count / max(1, math.prod(self.shape))
+
+    @cached_property
+    def counts(self) -> tuple[Flat, Flat]:
+        """The numbers of entries of each row, and of each column."""
+        height, width = self.shape
+        return np.bincount(self.rows, minlength=height), np.bincount(self.columns, minlength=width)
 
     @property
     def bandwidth(self) -> tuple[int, int]:
@@ -100,8 +110,9 @@ def pattern_of(
     ([0, 0, 1, 1], [0, 1, 1, 2], (2, 3))
     """
     known = FollowedProgram.from_inputs(program, shapes, inputs)
-    found = _IndexSets(known, variables, most).follow(known.program.output)
-    return SparsityPattern(_rows(found), found.indices.astype(np.int32, copy=False), found.shape)
+    sets = _IndexSets(known, variables, most)
+    rows, columns = sets.entries(sets.follow(known.program.output))
+    return SparsityPattern(rows, columns, (math.prod(known.shapes.get(known.program.output, ())), sets.width))
 
 
 def _rows(found: Csr) -> Indices:
@@ -147,16 +158,18 @@ class FollowedProgram:
         Raises:
             OverBudgetError: There are more.
         """
-        before = _IndexSets(self, variables, most).follow(atom)[elements]
+        earlier = _IndexSets(self, variables, most)
+        before = earlier.matrix(earlier.follow(atom))[elements]
         later = tuple(line for line in self.program.lines if line.symbol != atom)
         rest = replace(self, program=replace(self.program, lines=later))
-        after = _IndexSets(rest, [atom], most).follow(self.program.output)[:, elements]
+        following = _IndexSets(rest, [atom], most)
+        after = following.matrix(following.follow(self.program.output))[:, elements]
         found = after @ before
         return _rows(found), found.indices
 
 
 class _IndexSets:
-    """Index sets of all lines, each until no further line needs it."""
+    """Index sets of all lines, each until no further line needs it: layers, or sparse matrices where these are many."""
 
     def __init__(
         self,
@@ -164,9 +177,7 @@ class _IndexSets:
         variables: Sequence[Atom],
         most: int,
     ) -> None:
-        from scipy import sparse
-
-        self.sparse, self.program, self.shapes, self.most = sparse, followed.program, followed.shapes, most
+        self.program, self.shapes, self.most = followed.program, followed.shapes, most
         shapes = self.shapes
         sizes = [math.prod(shapes[symbol]) for symbol in variables]
         self.width = sum(sizes)
@@ -174,25 +185,81 @@ class _IndexSets:
         # A step may list the elements of a line, however few of them the pattern has.
         largest = max(map(math.prod, shapes.values()), default=0)
         self.dependencies = Dependencies(shapes, max(most, largest), followed.places)
-        self.sets: dict[Atom, Csr] = {}
+        self.sets: dict[Atom, Layers | Csr] = {}
 
-    def follow(self, output: Atom) -> Csr:
+    @cached_property
+    def sparse(self) -> ModuleType:
+        """SciPy's matrices, which take a tenth of a second to import."""
+        return import_module("scipy.sparse")
+
+    def follow(self, output: Atom) -> Layers | Csr:
         """Follow all lines that a value needs, and return its index sets."""
         moves = moving_lines(self.program, [*self.offsets])
         lines = [line for line in needed(self.program.lines, output) if line.symbol in moves]
         last = {atom: line.symbol for line in lines for atom in line.call.operands}
         for line in lines:
-            self.sets[line.symbol] = self._of_line(line)
+            layers = self._in_layers(line)
+            self.sets[line.symbol] = self._of_line(line) if layers is None else layers
             for atom in set(line.call.operands):
                 if last[atom] == line.symbol and atom != output:
                     self.sets.pop(atom, None)
-        found = self.sets.get(output)
-        if found is None:
-            size = math.prod(self.shapes.get(output, ()))
-            found = self._selection(np.arange(size), np.arange(size), size, output) if output in self.offsets else None
-            found = self.sparse.csr_array((size, self.width), dtype=bool) if found is None else found
+        found = self._layers_of(output)
+        return self.sets[output] if found is None else found
+
+    def entries(self, found: Layers | Csr) -> tuple[Indices, Indices]:
+        """List the rows and columns of the entries of index sets, in order.
+
+        Raises:
+            OverBudgetError: They are too many.
+        """
+        if isinstance(found, Layers):
+            rows, columns = found.entries()
+            self._require(len(rows))
+            return rows, columns
         self._require(found.nnz)
         found.sort_indices()
+        return _rows(found), found.indices.astype(np.int32, copy=False)
+
+    def matrix(self, found: Layers | Csr) -> Csr:
+        """Return index sets as a sparse matrix."""
+        if not isinstance(found, Layers):
+            return found
+        rows, columns = self.entries(found)
+        ends = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=found.size)))).astype(np.int32)
+        parts = np.ones(len(columns), dtype=bool), columns, ends
+        return self.sparse.csr_array(parts, shape=(found.size, self.width))
+
+    def _layers_of(self, atom: Atom) -> Layers | None:
+        """Return the layers of a line or a variable, none of a constant; None of one that has a matrix."""
+        if atom in self.offsets:
+            return Layers.of_variable(math.prod(self.shapes[atom]), self.offsets[atom])
+        found = self.sets.get(atom, Layers((), math.prod(self.shapes.get(atom, ()))))
+        return found if isinstance(found, Layers) else None
+
+    def _in_layers(self, line: Line) -> Layers | None:
+        """Join the layers of the operand elements that each element of a line depends on; None if these are many."""
+        call, shape = line.call, self.shapes[line.symbol]
+        known = {atom: self._layers_of(atom) for atom in dict.fromkeys(call.operands)}
+        if any(one is None for one in known.values()):
+            return None
+        layers = {atom: one for atom, one in known.items() if one is not None and one.parts}
+        inside = {atom: self.shapes.get(atom, ()) for atom in layers}
+        size = math.prod(shape)
+        found = Layers((), size)
+        if call.op.kind is Kind.MOVEMENT:
+            return next((one.moved(call, inside[atom]) for atom, one in layers.items()), found)
+        if call.op.kind is Kind.ELEMENTWISE and set(inside.values()) <= {shape}:
+            for one in layers.values():
+                found = found.joined(one)
+            return found if found.is_few else None
+        chunks = self.dependencies.source_chunks(line, np.arange(size))
+        parts = [(layers[a], p, s) for k, p, s in chunks for a in [call.operands[k]] if a in layers]
+        if call.op.kind is Kind.LIST:
+            return listed(parts, size)
+        for one, position, source in parts:
+            own = one.taken(position, source, size)
+            if own is None or not (found := found.joined(own)).is_few:
+                return None
         return found
 
     def _of_line(self, line: Line) -> Csr:
@@ -220,9 +287,9 @@ class _IndexSets:
 
     def _taken(self, operand: Atom, position: Flat, source: Flat, size: int) -> Csr:
         """Return the index sets of operand elements, put where they are used."""
-        known = self.sets.get(operand)
-        if known is None:
+        if operand in self.offsets:
             return self._selection(position, source, size, operand)
+        known = self.sets[operand] = self.matrix(self.sets[operand])
         if len(source) == size == known.shape[0] and _is_range(source) and _is_range(position):
             return known
         entries = int(np.diff(known.indptr)[source].sum())
@@ -235,7 +302,7 @@ class _IndexSets:
     def _selection(self, position: Flat, source: Flat, size: int, variable: Atom | None, width: int = 0) -> Csr:
         """Return the matrix with a row of a unit matrix in each position; of a variable, at its columns."""
         if len(position) and (np.diff(position) < 0).any():
-            order = np.argsort(position, kind="stable")
+            order = order_of(position)
             position, source = position[order], source[order]
         ends = np.concatenate(([0], np.cumsum(np.bincount(position, minlength=size))))
         columns = source if variable is None else source + self.offsets[variable]

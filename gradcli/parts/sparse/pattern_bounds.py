@@ -147,7 +147,7 @@ class _TruthBounds:
     def attempt(self, kind: type[object]) -> None:
         """Bound y, and then each product that has entries which are not proved yet, in numbers of a kind."""
         subject, pattern, proof = self.subject, self.subject.plan.pattern, self.proof
-        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind)
+        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind, kept=self._kept)
         y = values.value.in_floats().mapped(lambda x: np.broadcast_to(x, (1, *subject.point.shape)).reshape(-1))
         exists = y.is_known & np.isfinite(y.middle)
         if subject.gradient is None:
@@ -161,18 +161,32 @@ class _TruthBounds:
             require_time()
             set_step("proving", number, count)
             truth = self._rows(values, product) if product.axis == "rows" else self._columns(values, product)
-            there = exists[pattern.rows[at]]
-            if subject.gradient is not None:  # where the gradient does not exist, it has no derivative
-                there &= exists[pattern.columns[at]]
-            given = subject.values[at]
+            given = subject.values.take(at)
             agrees, error = self._agrees(given, truth)
-            agrees &= there
-            proof.agrees[at] |= agrees
-            proof.is_off[at] |= self._is_off(given, truth) & there
-            if kind is np.float64:
-                proof.is_rounding[at] = there & _is_within(given, truth)
+            if not exists.all():
+                there = exists[pattern.rows[at]]
+                if subject.gradient is not None:  # where the gradient does not exist, it has no derivative
+                    there &= exists[pattern.columns[at]]
+                agrees &= there
+            else:
+                there = np.ones(len(at), dtype=bool)
+            if agrees.all():
+                proof.agrees[at] = True
+            else:
+                proof.agrees[at] |= agrees
+                proof.is_off[at] |= self._is_off(given, truth) & there
+                if kind is np.float64:
+                    proof.is_rounding[at] = there & _is_within(given, truth)
             self._show(at, truth, agrees)
             proof.error = max(proof.error, float(error.max(initial=0.0, where=agrees)))
+
+    @cached_property
+    def _kept(self) -> set[Atom] | None:
+        """The values that products take, so that the others are no burden on memory; all where products are unknown."""
+        axes = {one.axis for one in self.subject.plan.products}
+        with suppress(NoAdjointError):
+            return self.bounds.taken(self.subject.symbols if "columns" in axes else ())
+        return None
 
     def _show(self, at: Indices, truth: Bounds, agrees: Mask) -> None:
         """Keep the bounds of the first entries of a product that agree."""
@@ -181,6 +195,8 @@ class _TruthBounds:
 
     def refine(self) -> None:
         """Try what is open once more with more digits, and then in balls, where numbers that cancel stay exact."""
+        if self.proof.agrees.all() and (self.proof.value is None or self.proof.value.all()):
+            return
         elements = sum(math.prod(self.shapes[line.symbol]) for line in self.function.lines)
         has_rules = {Kind.DEFINED, Kind.SPECTRAL}.isdisjoint(line.call.op.kind for line in self.function.lines)
         for kind, most in ((np.longdouble, MOST_SLOW[0]), (BallArray, MOST_BALLS * max(1.0, budget_factor()))):

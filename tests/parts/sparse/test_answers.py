@@ -110,6 +110,8 @@ MANY = {
     "where(x < 0, x, 1/x)": "800 at a pole or an edge of the domain; of 200 spread over the open ones, balls say: 200",
     "cat([relu(x[:750]), 1/x[750:]])": "150 at a kink, 650 at a pole or an edge of the domain; of 200 spread over the",
     "sum(abs(x))": "800 at a kink; of 200",
+    "sqrt(x**2)": "800 at a kink; of 200",
+    "sqrt(x)": "1,300 at a pole or an edge of the domain; of 200",
 }
 """Functions of a vector of which a thousand elements are 0, and what is said of the entries there."""
 
