@@ -77,7 +77,7 @@ class Confirmation:
 
     Attributes:
         holds: True if the formula was confirmed.
-        note: A remark if it was confirmed elsewhere; empty for the point itself.
+        note: A remark if it was confirmed elsewhere and is not known to hold at the point; else empty.
         refuted: The contradiction, in words, if there is one.
         entries: The number of entries compared.
         points: The number of probes.
@@ -117,10 +117,13 @@ def confirm(
     # The comparisons until then stay valid.
     with suppress(NotImplementedError, OverTimeError, OverWorkError), time_limit():
         here = None if evidence is None else _at_the_point(point, derivative, evidence, directions)
-        if here is not None:
+        if here is not None and (here.holds or here.refuted):
             return here
+        # Where both are 0 at the point, the formula is right there, and a probe tells it from any other zero.
+        note, values = (ELSEWHERE, None) if here is None else ("", here.values)
         for one in itertools.islice(_at_random(point, derivative, directions), most):
-            found = replace(one, note=ELSEWHERE, entries=found.entries + one.entries, points=found.points + 1)
+            entries, points = found.entries + one.entries, found.points + 1
+            found = replace(one, note=note, entries=entries, points=points, values=values)
             if one.refuted:
                 break
     return found
@@ -129,7 +132,7 @@ def confirm(
 def _at_the_point(
     point: FunctionAtPoint, derivative: Derivative, evidence: Evidence, directions: NamedDirections
 ) -> Confirmation | None:
-    """Compare a formula with the evidence at the point; None if the evidence neither confirms nor refutes it.
+    """Compare a formula with the evidence at the point; None if the evidence does not say that it holds there.
 
     At a tie of branches or extremes, or at the end of a domain, the derivative may exist and differ from the case that
     the formula takes: relu(where(x != 0, 0, x)) is 0 everywhere.  So such a point refutes no formula.
@@ -161,7 +164,7 @@ def _at_random(point: FunctionAtPoint, derivative: Derivative, directions: Named
         }
         found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
         compared = None if found is None else _compare(derivative, found, lookups(probe, moved), sizes)
-        if compared is not None:
+        if compared is not None and (compared.holds or compared.refuted):
             yield compared
 
 
@@ -187,16 +190,16 @@ def _compare(
     sizes: Mapping[sympy.Symbol, int],
     kept: KnownValues | None = None,
 ) -> Confirmation | None:
-    """Compare a formula with the truth at the entries with a known truth; None if none confirms or refutes it.
+    """Compare a formula with the truth at the entries with a known truth; None if nothing was found out.
 
     A formula that is 0 at an entry where the derivative is 0 confirms little: it counts only if the whole formula is 0.
-    Its values are kept in `kept`.
+    Where all entries are such zeros, the formula neither holds nor is refuted.  Its values are kept in `kept`.
 
     Raises:
         OverWorkError: Not even one entry is within `MOST_WORK`.
     """
     zeros_count = all(expression == 0 for _, expression in derivative.cases)
-    confirmed, count = False, 0
+    confirmed, count, is_all_known = False, 0, True
     with precision(evidence.bits):
         env = environment({**values, **sizes}, MOST_WORK)
         truths = evidence.truths(derivative)
@@ -209,11 +212,13 @@ def _compare(
             except OverWorkError:
                 if n == 0:
                     raise
+                is_all_known = False
                 break
             if kept is not None:
                 kept.balls[row, column] = found
             # A formula may be 0/0 at an entry where the derivative exists: that refutes nothing, and confirms nothing.
             if not exists(found):
+                is_all_known = False
                 continue
             if not found.overlaps(truth):
                 numbers = f"the formula gives {float(found.mid())}, the truth is {float(truth.mid())}"
@@ -221,8 +226,9 @@ def _compare(
             # Wide balls overlap whatever the formula says.
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
+            is_all_known &= is_known
             confirmed |= is_known and (zeros_count or truth != 0)
-    return Confirmation(holds=True, entries=count, values=kept) if confirmed else None
+    return Confirmation(confirmed, entries=count, values=kept) if confirmed or (count and is_all_known) else None
 
 
 def values_at(
