@@ -185,7 +185,8 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
     if found.check.verdict in ("undefined", "kink"):
         rewrite = finite_form(point.program, point.inputs, found, judge_form)
         return replace(found, check=replace(found.check, rewrite=rewrite))
-    if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
+    is_held_back = found.check.verdict == "disagree" and bool(_held_back(point.program))
+    if found.check.verdict not in ("inaccurate", "removable", "nan-trap") and not is_held_back:
         return found
 
     def measured() -> Measure:
@@ -215,7 +216,8 @@ def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tu
 def _held_back(program: Program) -> str:
     """Say what torch computes where a backward pass of its own holds a number back from 0; empty where none does."""
     adjoints = ((line.call.op, one) for line in program.lines for one in line.call.op.adjoints.values())
-    return next((f"torch's backward of {op.name} is {one}" for op, one in adjoints if "maximum(" in one), "")
+    said = "torch's backward of {} keeps the denominator from 0: it is {}"
+    return next((said.format(op.name, one) for op, one in adjoints if "maximum(" in one), "")
 
 
 def _rewritten(

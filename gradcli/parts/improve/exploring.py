@@ -88,11 +88,12 @@ def better(forms: Sequence[Measured]) -> list[Measured]:
 
 
 def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
-    """Make a form of a Program; None for one that is too long, part of a snippet, or depends on values."""
+    """Make a form of a Program, of a snippet that of its function alone; None for one that is too long, or of values."""
     is_long = len(program.lines) > MOST_LINES or len(program.text) > MOST_TEXT
-    if program.shown or program.needs_values or is_long or not program.output.is_Symbol:
+    if program.needs_values or is_long or not program.output.is_Symbol:
         return None
-    return Form(program, shapes)
+    form = Form(program, shapes)
+    return form.without_snippet() if program.shown else form
 
 
 def candidates(original: Form, culprit: Span | None = None) -> Iterator[Form]:
