@@ -5,7 +5,8 @@ counts.  Both sides are the same function in exact arithmetic wherever the form 
 the reason says; shapes are the same too.  A replacement may begin with definitions, `m = ...; ...`.
 In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum or
 mean, `{kept}` the same for a result that broadcasts, `{dim}` the constants of the softmax, `{reduction}` the constant
-of the loss, and `{reduced}` the function that it names.  In a reason, names in braces are names of the form, and `{it}`
+of the loss, and `{reduced}` the function that it names, `{spread}` the constants of the variance, and `{angle}` the
+angle between a and b.  In a reason, names in braces are names of the form, and `{it}`
 is the whole form.
 
 Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, chapters 1 and 27;
@@ -86,14 +87,16 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
     if "{" not in text:
         return text
     axis, over, kept = None, "", ""
-    for dim, keepdim in (match.statics[name] for name in ("sum", "mean") if name in match.statics):
-        along = "" if dim is None else f", dim={dim}"
+    sizes = {name: match.statics[name] for name in ("sum", "mean", "cosine_similarity") if name in match.statics}
+    for dim, *rest in sizes.values():
+        along, keepdim = "" if dim is None else f", dim={dim}", bool(rest and rest[0])
         over, kept = along + ", keepdim=True" * keepdim, along and f"{along}, keepdim=True"
         axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"])) if "{axis}" in text else None
     if axis is None and "{axis}" in text:
         return None
     (dim,) = match.statics.get("softmax", (None,))
     reduction = next((match.statics[name][0] for name in _LOSSES if name in match.statics), "none")
+    spread, correction, keepdim = match.statics.get("var", (None, 1, False))
     is_many = any(form.shape(atom) != () for atom in match.names.values())
     return text.format(
         axis=axis,
@@ -101,9 +104,14 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
         kept=kept,
         dim="" if dim is None else f", dim={dim}",
         reduction="" if reduction == "mean" else f", reduction='{reduction}'",
+        angle=_ANGLE.format(over=over, kept=kept),
+        spread=f"{'' if spread is None else f', dim={spread}'}, correction={correction}{', keepdim=True' * keepdim}",
         reduced=reduction if is_many and reduction != "none" else "",
     )
 
+
+_ANGLE = "2*atan2(norm(a*norm(b{kept}) - b*norm(a{kept}){over}), norm(a*norm(b{kept}) + b*norm(a{kept}){over}))"
+"""The angle between two vectors, which keeps its digits where it is small."""
 
 _LOSSES = ("binary_cross_entropy", "weighted_binary_cross_entropy")
 """Losses in forms, whose constant is their reduction."""
@@ -165,12 +173,12 @@ KNOWN = tuple(
     log(cosh(u)) -> logaddexp(u, -u) - log(2)
     sinh(u)/cosh(u) -> tanh(u)
     sqrt(a**2 + b**2) -> hypot(a, b)
+the weight is a factor
+    weighted_binary_cross_entropy(u, t, w) -> {reduced}(w*binary_cross_entropy(u, t, reduction='none'))
 sigmoid({u}) rounds to 0 or 1, where torch cuts its logarithm off and keeps the denominator of the slope from 0
     binary_cross_entropy(sigmoid(u), t) -> binary_cross_entropy_with_logits(u, t{reduction})
-    weighted_binary_cross_entropy(sigmoid(u), t, w) -> {reduced}(w*binary_cross_entropy_with_logits(u, t, reduction='none'))
 {u} is so near to 0 or 1 that torch keeps the denominator of the slope from 0
     binary_cross_entropy(u, t) -> {reduced}(-(t*log(maximum(u, exp(-100))) + (1 - t)*log(maximum(1 - u, exp(-100)))))
-    weighted_binary_cross_entropy(u, t, w) -> {reduced}(w*binary_cross_entropy(u, t, reduction='none'))
 softplus({u}) is {u} alone in torch above 20
     softplus(u) -> logaddexp(0, u)
 {it} has a slope that is 0 times infinity at {u} = 0
@@ -323,20 +331,67 @@ where {u} is 0, torch gives a subgradient, 0, in place of NaN
     sqrt(sum(u**2)) -> norm(u{over})
     sqrt(u@u) -> norm(u)
     sqrt(u**2) -> abs(u)
+where all that is squared is 0, torch gives a subgradient, 0, in place of NaN
+    sqrt(a**2 + b**2 + c**2) -> norm([a, b, c], dim=0)
+    sqrt(a**2 + b**2) -> norm([a, b], dim=0)
+    hypot(a, b) -> norm([a, b], dim=0)
+where all elements are equal, torch gives a subgradient, 0, in place of NaN
+    sqrt(var(u)) -> std(u{spread})
 the value is the limit, 0, where {u} is 0
     -sum(u*log(u)) -> sum(entr(u){over})
+    -sum(u*log2(u)) -> sum(entr(u){over})/log(2)
     u*log(u) -> -entr(u)
+    u*log2(u) -> -entr(u)/log(2)
+    u*(log(u) - w) -> -entr(u) - u*w
 the value is 0 where {a} is 0, whatever {b} is
     a*log(b) -> a*log(where(a == 0, 1, b))
-{it} is also defined below 0
+    a*log2(b) -> a*log2(where(a == 0, 1, b))
+{it} is also defined below 0; in torch, sign({u})*abs({u})**(1/3)
     u**(1/3) -> cbrt(u)
 near 0 and pi the angle by its cosine has an infinite slope
-    acos(sum(a*b)/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
-    acos(a@b/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
+    acos(sum(a*b)/(norm(a)*norm(b))) -> {angle}
+    acos(sum(a*b)/norm(a)/norm(b)) -> {angle}
+    acos(sum(a*b)/sqrt(sum(a**2)*sum(b**2))) -> {angle}
+    acos(sum(a*b)/(sqrt(sum(a**2))*sqrt(sum(b**2)))) -> {angle}
+    acos(sum(a/norm(a)*(b/norm(b)))) -> {angle}
+    acos(a@b/(norm(a)*norm(b))) -> {angle}
+    acos(a@b/norm(a)/norm(b)) -> {angle}
+    acos((a/norm(a))@(b/norm(b))) -> {angle}
+    acos(cosine_similarity(a, b)) -> {angle}
     acos(u/sqrt(u**2 + v**2)) -> atan2(abs(v), u)
+""")
+)
+"""Rules for a number where torch gives NaN for a value, or for a slope that does not exist: those of kinks and ends."""
+
+MISSING = tuple(
+    _rules("""
 NaN in {u} is left out
     mean(u) -> nanmean(u)
     sum(u) -> nansum(u)
 """)
 )
-"""Rules for a number where torch gives NaN for a value, or for a slope that does not exist: those of kinks and ends."""
+"""Rules that leave out what is NaN in the data."""
+
+(FRACTIONS,) = _rules("""
+0.3333333333333333 is meant as 1/3
+    u**0.3333333333333333 -> u**(1/3)
+""")
+"""Rule for a number that code rounds before torch is given it."""
+
+NEAR = tuple(
+    _rules("""
+{it} changes by at most 1e-6
+    sqrt(u) -> sqrt(u + 1e-12)
+{it} changes by at most 1e-12
+    u*log(u) -> u*log(u + 1e-12)
+{it} changes by at most 2e-12
+    u*log2(u) -> u*log2(u + 1e-12)
+{it} changes by at most 2e-3
+    acos(u) -> acos(u*(1 - 1e-6))
+    asin(u) -> asin(u*(1 - 1e-6))
+{it} changes by at most 4e-4
+    u**(1/3) -> u/cbrt(u**2 + 1e-18)
+    cbrt(u) -> u/cbrt(u**2 + 1e-18)
+""")
+)
+"""Rules for another function, near the typed one, where no form of that has a finite slope."""

@@ -124,8 +124,8 @@ def _roots(nodes: Mapping[Atom, Call]) -> dict[Atom, Atom]:
         if (found := _product(known, node)) is not None:
             known[atom] = found
     by_product = {one: atom for atom, one in reversed(known.items())}
-    found = {atom: by_product.get(one.root) for atom, one in known.items() if one.root is not None}
-    return {atom: root for atom, root in found.items() if root is not None}
+    roots = {atom: by_product.get(one.root) for atom, one in known.items() if one.root is not None}
+    return {atom: root for atom, root in roots.items() if root is not None}
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,10 @@ def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[
                 yield "pow", (a, sympy.Integer(2)), ()
         case "square", (a,):
             yield "pow", (a, sympy.Integer(2)), ()
+        case "dot", (a, b):
+            yield "matmul", (a, b), ()
+        case "acos", (a,) if a in nodes and nodes[a].op.name == "clamp" and nodes[a].operands[1:] == (-1, 1):
+            yield "acos", nodes[a].operands[:1], ()  # which has no other values
         case "reciprocal", (a,):
             yield "div", (sympy.Integer(1), a), ()
         case "pow", (a, b):
