@@ -119,50 +119,50 @@ def in_other_words(nodes: Mapping[Atom, Call]) -> Words:
 
 def _roots(nodes: Mapping[Atom, Call]) -> dict[Atom, Atom]:
     """Find the products that are the square of another one: m**2*c**4 of m*c**2, 4*x**2 of 2*x."""
-    known: dict[Atom, _Product] = {}
+    known: dict[Atom, _Monomial] = {}
     for atom, node in nodes.items():
-        if (found := _product(known, node)) is not None:
+        if (found := _monomial(known, node)) is not None:
             known[atom] = found
-    by_product = {one: atom for atom, one in reversed(known.items())}
-    roots = {atom: by_product.get(one.root) for atom, one in known.items() if one.root is not None}
+    by_monomial = {one: atom for atom, one in reversed(known.items())}
+    roots = {atom: by_monomial.get(one.root) for atom, one in known.items() if one.root is not None}
     return {atom: root for atom, root in roots.items() if root is not None}
 
 
 @dataclass(frozen=True)
-class _Product:
+class _Monomial:
     """A number times powers of values."""
 
     number: Fraction
     powers: frozenset[tuple[Atom, int]]
 
     @property
-    def root(self) -> _Product | None:
+    def root(self) -> _Monomial | None:
         """The product whose square this is, if it has one with a number above 0."""
         number = sympy.sqrt(sympy.Rational(self.number.numerator, self.number.denominator))
         if not number.is_Rational or self.number <= 0 or any(power % 2 for _, power in self.powers):
             return None
-        return _Product(Fraction(int(number.p), int(number.q)), frozenset((a, n // 2) for a, n in self.powers))
+        return _Monomial(Fraction(int(number.p), int(number.q)), frozenset((a, n // 2) for a, n in self.powers))
 
 
 MOST_FACTORS = 8
 """Most values in a product that is looked at as a square."""
 
 
-def _product(known: Mapping[Atom, _Product], node: Call) -> _Product | None:
+def _monomial(known: Mapping[Atom, _Monomial], node: Call) -> _Monomial | None:
     """Write an operation as a number times powers of values; None for a sum, and for too many values."""
 
-    def read(atom: Atom) -> _Product:
+    def read(atom: Atom) -> _Monomial:
         value = exact(atom)
         if value is not None:
-            return _Product(value, frozenset())
-        return known.get(atom) or _Product(Fraction(1), frozenset(((atom, 1),)))
+            return _Monomial(value, frozenset())
+        return known.get(atom) or _Monomial(Fraction(1), frozenset(((atom, 1),)))
 
     match node.op.name, node.operands:
         case "mul", (a, b):
             first, second = read(a), read(b)
             powers = Counter(dict(first.powers))
             powers.update(dict(second.powers))
-            found = _Product(first.number * second.number, frozenset(powers.items()))
+            found = _Monomial(first.number * second.number, frozenset(powers.items()))
         case "div", (a, b) if exact(b):
             found = replace(read(a), number=read(a).number / read(b).number)
         case "square", (a,):
@@ -174,9 +174,9 @@ def _product(known: Mapping[Atom, _Product], node: Call) -> _Product | None:
     return found if len(found.powers) <= MOST_FACTORS else None
 
 
-def _power(product: _Product, exponent: int) -> _Product:
+def _power(product: _Monomial, exponent: int) -> _Monomial:
     powers = frozenset((atom, power * exponent) for atom, power in product.powers)
-    return _Product(product.number**exponent, powers)
+    return _Monomial(product.number**exponent, powers)
 
 
 def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[Atom, ...], tuple[object, ...]]]:
