@@ -29,7 +29,7 @@ _WORD = re.compile("|".join((*_WORDS.split(), *_FIRST.split())))
 _PLAIN = re.compile(rf"{_AT_FIRST}|{_BETWEEN}", re.IGNORECASE)
 """A word of English next to another word, with no operator between them."""
 
-_CODE = re.compile(r"[;\n#'\"]|\b(?:def|return|lambda|import|else|in)\b|^if\b")
+_CODE = re.compile(r"[;\n#'\"]|\b(?:def|return|lambda|import|else|in)\b|\bfor \w+ of\b|^if\b")
 """A text of several statements, or one that is code."""
 
 _VALUES = r"^((?:(?! at | for | where | with ).)*[\w)\]]) (?=(?:[a-z]\w*=-?[\d.]+[, ]*)+$)"
