@@ -113,14 +113,23 @@ def confirm(
         most: The most probes; fewer if fewer have derivatives.
     """
     directions = directions or {}
-    found = Confirmation(holds=False)
-    # The comparisons until then stay valid.
     with suppress(NotImplementedError, OverTimeError, OverWorkError), time_limit():
         here = None if evidence is None else _at_the_point(point, derivative, evidence, directions)
         if here is not None and (here.holds or here.refuted):
             return here
-        # Where both are 0 at the point, the formula is right there, and a probe tells it from any other zero.
-        note, values = (ELSEWHERE, None) if here is None else ("", here.values)
+        return _confirm_elsewhere(point, derivative, directions, most, here)
+    return Confirmation(holds=False)
+
+
+def _confirm_elsewhere(
+    point: FunctionAtPoint, derivative: Derivative, directions: NamedDirections, most: int, here: Confirmation | None
+) -> Confirmation:
+    """Compare a formula with the reference on probes, which tell it from any other that is 0 where it is."""
+    found = Confirmation(holds=False)
+    # Where both are 0 at the point, the formula is right there.
+    note, values = (ELSEWHERE, None) if here is None else ("", here.values)
+    # The comparisons until then stay valid.
+    with suppress(NotImplementedError, OverTimeError, OverWorkError):
         for one in itertools.islice(_at_random(point, derivative, directions), most):
             entries, points = found.entries + one.entries, found.points + 1
             found = replace(one, note=note, entries=entries, points=points, values=values)
@@ -199,7 +208,7 @@ def _compare(
         OverWorkError: Not even one entry is within `MOST_WORK`.
     """
     zeros_count = all(expression == 0 for _, expression in derivative.cases)
-    confirmed, count, is_all_known = False, 0, True
+    confirmed, count = False, 0
     with precision(evidence.bits):
         env = environment({**values, **sizes}, MOST_WORK)
         truths = evidence.truths(derivative)
@@ -212,13 +221,11 @@ def _compare(
             except OverWorkError:
                 if n == 0:
                     raise
-                is_all_known = False
                 break
             if kept is not None:
                 kept.balls[row, column] = found
             # A formula may be 0/0 at an entry where the derivative exists: that refutes nothing, and confirms nothing.
             if not exists(found):
-                is_all_known = False
                 continue
             if not found.overlaps(truth):
                 numbers = f"the formula gives {float(found.mid())}, the truth is {float(truth.mid())}"
@@ -226,9 +233,8 @@ def _compare(
             # Wide balls overlap whatever the formula says.
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
-            is_all_known &= is_known
             confirmed |= is_known and (zeros_count or truth != 0)
-    return Confirmation(confirmed, entries=count, values=kept) if confirmed or (count and is_all_known) else None
+    return Confirmation(confirmed, entries=count, values=kept) if confirmed or count == len(truths) > 0 else None
 
 
 def values_at(
