@@ -12,6 +12,7 @@ commands                         commands built by Typer; a command line on a fu
 parameters                       the words of options as arguments of `Function`
 default_command                  the command that the first word means
 questions_in_words               questions in the words of a textbook, `d/dx x^2`, as command lines
+plain_words                      words of English for signs and commands: `x squared`, `slope of x^2 at 3`
 typed_line                       the words of a command line that may be wrong, told apart
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options

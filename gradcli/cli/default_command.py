@@ -81,6 +81,11 @@ def _elsewhere() -> Mapping[str, str]:
     return {**own, **dict(pair for one in all_commands().values() for pair in one.elsewhere)}
 
 
+def lacking(name: str) -> str:
+    """Say of a command that gradcli lacks what it does instead; empty for any other name."""
+    return _elsewhere().get(name, "")
+
+
 _WEIGHTS = ("--v", "--loss", "--accumulate", "--gradient", "--vector", "--grad-output", "--cotangent")
 """Options, here and in other tools, that only the gradient of a function of several outputs has."""
 

@@ -208,6 +208,18 @@ PAGES = ("functions", "guide")
 """Commands that read their words and write a page."""
 
 
+_TWO_WORDS = re.compile(r"[^\W\d_]{2} +[\w(\[|√]|[\w)\]|] +[^\W\d_]{2}")
+"""Two words, or a word and an operand, with no operator between them."""
+
+
+def _require_mathematics(text: str, command: str, typed: Sequence[str]) -> None:
+    """Refuse plain words in the place of an expression, unless they are names that are given values."""
+    from gradcli.cli.plain_words import require_mathematics
+
+    given = [found[1] for one in typed if (found := re.match(r"(?:--\w+=)?(\w+)\s*=(?!=)", one)) is not None]
+    require_mathematics(text, command, given)
+
+
 class ExpressionCommand(OnceCommand):
     """Command that takes a word with one minus in front for an expression, if it is no option."""
 
@@ -217,6 +229,8 @@ class ExpressionCommand(OnceCommand):
 
     def look_at(self, arguments: Sequence[str], known: Mapping[str, click.Parameter], typed: Sequence[str]) -> None:
         """Refuse a question in words, the name of a command as expression, and words next to the one expression."""
+        if _TWO_WORDS.search(" ".join(arguments)) is not None:
+            _require_mathematics(" ".join(arguments), self.name or "", typed)
         require_none(" ".join(arguments), self.name or "")
         word, is_valued = " ".join(arguments), any(one.startswith(("--at", "--shape", "--in", "--po")) for one in typed)
         if len(word) > 1 and word in (*other_names(), *questions()) and not is_valued:

@@ -191,7 +191,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         noun = "hessian" if parts["twice"] or parts["other"] or parts["second"] else parts["noun"] or command
         noun = noun if noun in ("jacobian", "hessian", "vjp") else "grad"
         by = "" if parts["other"] else by
-        point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else ["--wrt", by] if by else []
+        point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else []
+        point += ["--wrt", by] if by and (not at or "=" in at) else []
         function, *right = map(unwrapped, EQUALS.split(unwrapped(parts["function"]), maxsplit=1))
         is_claim = bool(right) and all(right) and not function.isidentifier() and noun != "hessian"
         yield (

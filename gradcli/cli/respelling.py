@@ -15,7 +15,8 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import EQUALS, asked, is_near
+from gradcli.cli.plain_words import asked
+from gradcli.cli.questions_in_words import EQUALS, is_near
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
     commands_as_options,
@@ -66,7 +67,8 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
     """Write `d/dx x^2` and `x^2 at 3` as commands, with the options that were typed."""
     text = " ".join(line.words[n] for n in line.others)
     options = [word for n, word in enumerate(line.words[line.start :], line.start) if n not in line.others]
-    of_command = [" ".join((*line.words[: line.start], text))] if text.startswith("of ") else []
+    is_whole = text.startswith("of ") or line.words[:1] in (("what",), ("what's",), ("is",), ("how",))
+    of_command = [" ".join((*line.words[: line.start], text))] if is_whole else []
     for words in (text, *of_command):
         for found in asked(words, line.command or DERIVATIVE):
             has_point = "--wrt" in found and "--at" in options

@@ -5,6 +5,7 @@ An entry is called `∂y[0]/∂x[1]`, `vᵀJ x[1]` or `y[0]`, and the same in on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gradcli import results
@@ -103,6 +104,28 @@ ONCE = "a second pass would add to x.grad, and needs retain_graph=True in this o
 
 NO_VARIABLE = "there is no variable to differentiate by"
 """Words in the place of derivatives."""
+
+_FIXED = re.compile(r"(?:^|[;\n])\s*([^\W\d]\w*)\s*=\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?=[;\n])")
+_CALLED = re.compile(r"[;\n]\s*([^\W\d]\w*)\(\s*[-+]?[\d.]+(?:\s*,\s*[-+]?[\d.]+)*\s*\)\s*;?\s*$")
+
+
+def no_variable(expression: str) -> str:
+    """Say that there is nothing to differentiate by, and how to make a variable of a number that the text fixes.
+
+    >>> from gradcli.option_words import in_shell
+    >>> in_shell(no_variable("x = 3; y = x**2"))
+    'there is no variable to differentiate by: x is the number 3; leave x = 3 out, and add --at x=3'
+    >>> no_variable("f(x) = x**2; f(3)")
+    'there is no variable to differentiate by: f is called with numbers; leave the call out, and give its values'
+    """
+    if (fixed := _FIXED.search(expression)) is not None:
+        name, number = fixed.groups()
+        value = option("at", f"{name}={number}")
+        return f"{NO_VARIABLE}: {name} is the number {number}; leave {name} = {number} out, and add {value}"
+    if (called := _CALLED.search(expression)) is not None:
+        return f"{NO_VARIABLE}: {called[1]} is called with numbers; leave the call out, and give its values"
+    return NO_VARIABLE
+
 
 NO_ELEMENTS = "empty, as the output has no elements"
 """Words in the place of a Jacobian."""

@@ -11,6 +11,7 @@ import pytest
 import sympy
 
 from gradcli import Function
+from gradcli.crosscheck.confirming import ELSEWHERE
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from tests.checks import check_of
 from tests.examples import part
@@ -127,6 +128,25 @@ def test_a_formula_that_is_wrong_at_the_point_says_where(
     assert tuple(note for note in check_of(answer).notes if "formula" in note) == remarks
     block = answer.symbolic if command == "jvp" else next(iter(answer.symbolic.values()))
     assert block.holds_here == (not remarks)
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "options", "is_elsewhere"),
+    [
+        ("relu(x)", -1.0, {}, False),
+        ("x**2", 0.0, {}, False),
+        ("x[0]*x[1]", [0.0, 0.0], {}, False),
+        ("norm(x**2)", [0.0, 0.0], {}, True),  # the formula is 0/0
+        ("x**2", 0.0, {"check": False}, True),  # nothing was compared
+        ("x**2", 3.0, {"check": False}, True),
+    ],
+)
+def test_a_formula_confirmed_elsewhere_says_so_unless_it_is_0_here_as_the_derivative_is(
+    text: str, x: Any, options: Any, is_elsewhere: bool
+) -> None:
+    """A 0 at both sides is right, and confirms little: a probe tells the formula from others that are 0 there."""
+    formula = Function(text).grad({"x": x}, **options).symbolic["x"]
+    assert formula.note == (ELSEWHERE if is_elsewhere else "")
 
 
 def test_a_product_over_many_rows_is_compared_too() -> None:

@@ -28,6 +28,7 @@ from gradcli.parts.improve.error_trace import DiagnosisContext
 from gradcli.parts.improve.expansions import with_series
 from gradcli.parts.improve.exploring import MOST_OPERATIONS, better, candidates, finite_candidates, readable, searched
 from gradcli.parts.improve.forms import Form
+from gradcli.parts.improve.identities import FRACTIONS, NEAR
 from gradcli.parts.improve.measuring import Measure, around, enclosed, point_of
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
@@ -183,9 +184,12 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
     is_of_first = not any(entry.kind in ("hessian", "hvp", "jvp") for entry in judgement.entries)
     found, culprit = _explained(point, judgement, v) if is_of_first else (judgement, None)
     if found.check.verdict in ("undefined", "kink"):
-        rewrite = finite_form(point.program, point.inputs, found, judge_form)
-        return replace(found, check=replace(found.check, rewrite=rewrite))
-    if found.check.verdict not in ("inaccurate", "removable", "nan-trap"):
+        check = replace(found.check, rewrite=finite_form(point.program, point.inputs, found, judge_form))
+        if check.verdict == "undefined" and (check.rewrite is None or check.rewrite.verdict != "agree"):
+            check = replace(check, notes=(*check.notes, *near_form(point.program, point.inputs, judge_form)))
+        return replace(found, check=check)
+    is_held_back = found.check.verdict == "disagree" and bool(_held_back(point.program))
+    if found.check.verdict not in ("inaccurate", "removable", "nan-trap") and not is_held_back:
         return found
 
     def measured() -> Measure:
@@ -215,7 +219,8 @@ def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tu
 def _held_back(program: Program) -> str:
     """Say what torch computes where a backward pass of its own holds a number back from 0; empty where none does."""
     adjoints = ((line.call.op, one) for line in program.lines for one in line.call.op.adjoints.values())
-    return next((f"torch's backward of {op.name} is {one}" for op, one in adjoints if "maximum(" in one), "")
+    said = "torch's backward of {} keeps the denominator from 0: it is {}"
+    return next((said.format(op.name, one) for op, one in adjoints if "maximum(" in one), "")
 
 
 def _rewritten(
@@ -278,7 +283,10 @@ def finite_form(
     fewest = count_nans(judgement.entries)
     original = readable(program, {name: array.shape for name, array in inputs.items()}) if fewest else None
     best: Rewrite | None = None
-    for form in () if original is None else finite_candidates(original):
+    if original is not None and (meant := FRACTIONS.everywhere(original, 1)) is not None:
+        original, program = meant, meant.program
+    misses = any(np.isnan(array).any() for array in inputs.values())
+    for form in () if original is None else finite_candidates(original, misses_values=misses):
         judged = judge_form(form.text)
         if judged is None or judged.nans >= fewest:
             continue
@@ -286,6 +294,26 @@ def finite_form(
         if not is_worse and judged.verdict != "nan-trap" and is_same(program, form.same.text, inputs):
             best, fewest = Rewrite(form.value_text, "; ".join(form.reasons), judged.verdict), judged.nans
     return best
+
+
+def near_form(program: Program, inputs: Mapping[str, Array], judge_form: JudgeForm) -> Iterator[str]:
+    """Name another function near the typed one that has a finite derivative, where no form of that has; if one has.
+
+    Args:
+        program: The function as typed.
+        inputs: The values of its variables.
+        judge_form: The verdict of another text at the same point, None if it has none.
+    """
+    original = readable(program, {name: array.shape for name, array in inputs.items()})
+    if original is None:
+        return
+    meant = FRACTIONS.everywhere(original, 1) or original
+    for form in filter(None, (rule.everywhere(meant, 1) for rule in NEAR)):
+        judged = judge_form(form.text)
+        if judged is not None and judged.verdict == "agree":
+            reasons = [reason for reason in form.reasons if reason not in meant.reasons]
+            yield f"another function has a finite derivative here: {form.value_text}, in which {'; '.join(reasons)}"
+            return
 
 
 def _candidates(

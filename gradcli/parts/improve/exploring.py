@@ -20,7 +20,7 @@ from gradcli.language.program.wengert import Program, Shape
 from gradcli.parts.improve.expansions import Known, expansions
 from gradcli.parts.improve.forms import MOST_LINES, MOST_TEXT, Form
 from gradcli.parts.improve.guards import guarded
-from gradcli.parts.improve.identities import FINITE, KNOWN, RULES
+from gradcli.parts.improve.identities import FINITE, KNOWN, MISSING, RULES
 from gradcli.parts.improve.measuring import ENOUGH, LostBits, Measure
 from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 
@@ -88,11 +88,12 @@ def better(forms: Sequence[Measured]) -> list[Measured]:
 
 
 def readable(program: Program, shapes: Mapping[str, Shape]) -> Form | None:
-    """Make a form of a Program; None for one that is too long, part of a snippet, or depends on values."""
+    """Make a form of a Program, or of the function in a snippet; None if it is too long, or depends on values."""
     is_long = len(program.lines) > MOST_LINES or len(program.text) > MOST_TEXT
-    if program.shown or program.needs_values or is_long or not program.output.is_Symbol:
+    if program.needs_values or is_long or not program.output.is_Symbol:
         return None
-    return Form(program, shapes)
+    form = Form(program, shapes)
+    return form.without_snippet() if program.shown else form
 
 
 def candidates(original: Form, culprit: Span | None = None) -> Iterator[Form]:
@@ -132,15 +133,19 @@ def _proposed(original: Form, culprit: Span | None) -> Iterator[Form | None]:
     yield together if fitting else None
 
 
-def finite_candidates(original: Form) -> Iterator[Form]:
+def finite_candidates(original: Form, *, misses_values: bool = False) -> Iterator[Form]:
     """Yield other forms of a function that may have a number where it gives NaN, each rule alone, then all.
+
+    Args:
+        original: The function as typed.
+        misses_values: Whether NaN is in the data, so that leaving it out is no loss.
 
     >>> from gradcli.language.parsing import parse
     >>> [form.text for form in finite_candidates(Form(parse("sqrt(sum(x**2))")))]
-    ['norm(x)', 'sqrt(nansum(x**2))']
+    ['norm(x)']
     """
     together, seen = original, set[str]()
-    for rule in FINITE:
+    for rule in (*FINITE, *MISSING) if misses_values else FINITE:
         if (found := rule.everywhere(original, 1)) is not None:
             yield found
             seen.add(found.text)

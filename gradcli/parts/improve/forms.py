@@ -94,6 +94,10 @@ class Form:
         """Write a value as text."""
         return self._expressions.expression(atom, is_whole=True).text
 
+    def without_snippet(self) -> Form | None:
+        """Write the function of a snippet alone, without the lines that make tensors and call backward()."""
+        return self.rewritten({})
+
     def rewritten(self, edits: Mapping[Atom, Edit], why: str = "") -> Form | None:
         """Put other values in the place of some; None if the text of the new form does not read back as the same.
 

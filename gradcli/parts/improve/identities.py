@@ -3,8 +3,11 @@
 Each row holds texts of the language in the notation of `matching`: a form and its replacement; the first row that fits
 counts.  Both sides are the same function in exact arithmetic wherever the form has a value and a derivative, or where
 the reason says; shapes are the same too.  A replacement may begin with definitions, `m = ...; ...`.
-In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum, and
-`{dim}` the constants of the softmax.  In a reason, names in braces are names of the form, and `{it}` is the whole form.
+In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum or
+mean, `{kept}` the same for a result that broadcasts, `{dim}` the constants of the softmax, `{reduction}` the constant
+of the loss, and `{reduced}` the function that it names, `{spread}` the constants of the variance, and `{angle}` the
+angle between a and b.  In a reason, names in braces are names of the form, and `{it}`
+is the whole form.
 
 Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, chapters 1 and 27;
 R. W. Hamming, "Numerical Methods for Scientists and Engineers", 2nd edition, 1973, chapter 3; the NIST Digital Library
@@ -83,15 +86,35 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
     """Fill a replacement with the constants of the reductions; None if the dimension that it needs does not exist."""
     if "{" not in text:
         return text
-    axis, over = None, ""
-    if "sum" in match.statics:
-        dim, keepdim = match.statics["sum"]
-        over = ("" if dim is None else f", dim={dim}") + ", keepdim=True" * keepdim
-        axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"]))
+    axis, over, kept = None, "", ""
+    sizes = {name: match.statics[name] for name in ("sum", "mean", "cosine_similarity") if name in match.statics}
+    for dim, *rest in sizes.values():
+        along, keepdim = "" if dim is None else f", dim={dim}", bool(rest and rest[0])
+        over, kept = along + ", keepdim=True" * keepdim, along and f"{along}, keepdim=True"
+        axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"])) if "{axis}" in text else None
     if axis is None and "{axis}" in text:
         return None
     (dim,) = match.statics.get("softmax", (None,))
-    return text.format(axis=axis, over=over, dim="" if dim is None else f", dim={dim}")
+    reduction = next((match.statics[name][0] for name in _LOSSES if name in match.statics), "none")
+    spread, correction, keepdim = match.statics.get("var", (None, 1, False))
+    is_many = any(form.shape(atom) != () for atom in match.names.values())
+    return text.format(
+        axis=axis,
+        over=over,
+        kept=kept,
+        dim="" if dim is None else f", dim={dim}",
+        reduction="" if reduction == "mean" else f", reduction='{reduction}'",
+        angle=_ANGLE.format(over=over, kept=kept),
+        spread=f"{'' if spread is None else f', dim={spread}'}, correction={correction}{', keepdim=True' * keepdim}",
+        reduced=reduction if is_many and reduction != "none" else "",
+    )
+
+
+_ANGLE = "2*atan2(norm(a*norm(b{kept}) - b*norm(a{kept}){over}), norm(a*norm(b{kept}) + b*norm(a{kept}){over}))"
+"""The angle between two vectors, which keeps its digits where it is small."""
+
+_LOSSES = ("binary_cross_entropy", "weighted_binary_cross_entropy")
+"""Losses in forms, whose constant is their reduction."""
 
 
 def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> int | None:
@@ -150,6 +173,12 @@ KNOWN = tuple(
     log(cosh(u)) -> logaddexp(u, -u) - log(2)
     sinh(u)/cosh(u) -> tanh(u)
     sqrt(a**2 + b**2) -> hypot(a, b)
+the weight is a factor
+    weighted_binary_cross_entropy(u, t, w) -> {reduced}(w*binary_cross_entropy(u, t, reduction='none'))
+sigmoid({u}) rounds to 0 or 1, where torch cuts its logarithm off and keeps the denominator of the slope from 0
+    binary_cross_entropy(sigmoid(u), t) -> binary_cross_entropy_with_logits(u, t{reduction})
+{u} is so near to 0 or 1 that torch keeps the denominator of the slope from 0
+    binary_cross_entropy(u, t) -> {reduced}(-(t*log(maximum(u, exp(-100))) + (1 - t)*log(maximum(1 - u, exp(-100)))))
 softplus({u}) is {u} alone in torch above 20
     softplus(u) -> logaddexp(0, u)
 {it} has a slope that is 0 times infinity at {u} = 0
@@ -164,6 +193,7 @@ softplus({u}) is {u} alone in torch above 20
     log(1 + u) -> log1p(u)
     log(1 - u) -> log1p(-u)
     (exp(u) - exp(-u))/2 -> sinh(u)
+    exp(u) - exp(-u) -> 2*sinh(u)
     exp(u) - 1 -> expm1(u)
 {it} loses digits
     log(u + sqrt(u**2 + 1)) -> asinh(u)
@@ -203,6 +233,10 @@ OTHERS = tuple(
     exp(u) - 2 + exp(-u) -> 4*sinh(u/2)**2
     exp(u) + exp(-u) - 2 -> 4*sinh(u/2)**2
     cosh(u) - 1 -> 2*sinh(u/2)**2
+    log(cosh(u)) -> log1p(2*sinh(u/2)**2)
+    sigmoid(u) - 1/2 -> tanh(u/2)/2
+    2*sigmoid(u) - 1 -> tanh(u/2)
+    acosh(1 + u) -> log1p(u + sqrt(u*(u + 2)))
     (1 - cos(u))/sin(u) -> tan(u/2)
     log((1 - u)/(1 + u)) -> -2*atanh(u)
     log(1 - u)/log(1 + u) -> log1p(-u**2)/log1p(u) - 1
@@ -227,20 +261,53 @@ OTHERS = tuple(
     p = a + b; tan(p) - tan(a) -> sin(b)/cos(p)/cos(a)
     tan(a) - tan(b) -> sin(a - b)/cos(a)/cos(b)
     p = a + b; q = log(p); p*q - a*log(a) -> a*log1p(b/a) + b*q
+    1/u - 1 -> (1 - u)/u
+    k/(1 + exp(u)) -> k*sigmoid(-u)
+    1 - tanh(u) -> 2*sigmoid(-2*u)
+    1 + tanh(u) -> 2*sigmoid(2*u)
+    tanh(a) - tanh(b) -> sinh(a - b)/cosh(a)/cosh(b)
+    a**3 - b**3 -> (a - b)*(a**2 + a*b + b**2)
+    mean(u**2) - mean(u)**2 -> mean((u - mean(u{kept}))**2{over})
+    mean(u*w) - mean(u)*mean(w) -> mean((u - mean(u{kept}))*(w - mean(w{kept})){over})
+the slope of {it} loses digits near -1 and 1
+    acos(u) -> 2*atan2(sqrt(1 - u), sqrt(1 + u))
+    asin(u) -> atan2(u, sqrt(1 - u)*sqrt(1 + u))
+{it} loses digits; the same where {c} is not 0
+    sqrt(a**2*c**2 + b**2*c**4) - b*c**2 -> a**2/(hypot(a/c, b) + b)
+    sqrt((a*c)**2 + (b*c**2)**2) - b*c**2 -> a**2/(hypot(a/c, b) + b)
+{it} loses digits near {u} = 0; the same where {a} is not 0
+    (exp(a*u) - 1)/u -> t = a*u; a*(expm1(t)/t)
+    (1 - exp(a*u))/u -> t = a*u; -a*(expm1(t)/t)
 {it} loses digits; the same where {v} is not 0
     p = sqrt(u**2 + v); p - u -> v/(p + u)
     p = sqrt(u**2 + v); p + u -> v/(p - u)
     p = sqrt(u**2 - v); u - p -> v/(p + u)
     p = sqrt(u**2 - v); p + u -> -v/(p - u)
+{it} loses digits; the same where {u} is not 0, and its logarithm has a value
+    (1 + u)**(1/u) -> exp(log1p(u)/u)
+    (1 + u)**(a/u) -> exp(a*(log1p(u)/u))
+    (1 + a/u)**u -> t = a/u; exp(a*(log1p(t)/t))
+    (1 + a/u)**(u*b) -> t = a/u; exp(a*b*(log1p(t)/t))
+    (1 - a/u)**u -> t = -a/u; exp(-a*(log1p(t)/t))
+    u*log(1 + a/u) -> t = a/u; a*(log1p(t)/t)
 {it} loses digits; the same where {u} > -1
+    (1 + u)**v -> exp(v*log1p(u))
     (1 + u)**v - 1 -> expm1(v*log1p(u))
     ((1 + u)**v - 1)/u -> v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)
+{it} loses digits; the same where {u} < 1
+    (1 - u)**v -> exp(v*log1p(-u))
+    (1 - u)**v - 1 -> expm1(v*log1p(-u))
+{it} loses digits, or overflows; the same where {u} > 0
+    log(exp(u) - 1) -> u + log1p(-exp(-u))
+    log(sinh(u)) -> u + log1p(-exp(-2*u)) - log(2)
 {it} loses digits, or torch's slope of it underflows; the same where {a} > 0
     q = a**v; (a + b)**v - q -> q*expm1(v*log1p(b/a))
     q = a**v; (a + 1)**v - q -> q*expm1(v*(log1p(a) - log(a)))
     log(b/a + c/a) -> log(b + c) - log(a)
     log1p(b/a) -> log1p(b*exp(-log(a)))
 {it} overflows, or underflows
+    log(1 + exp(u)) - u -> logaddexp(0, -u)
+    log(2*cosh(u)) -> logaddexp(u, -u)
     sqrt(b**2 - k*a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - k*(a/m)*(c/m))
     sqrt(b**2 - a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - (a/m)*(c/m))
     sqrt(b**2 + a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 + (a/m)*(c/m))
@@ -264,20 +331,67 @@ where {u} is 0, torch gives a subgradient, 0, in place of NaN
     sqrt(sum(u**2)) -> norm(u{over})
     sqrt(u@u) -> norm(u)
     sqrt(u**2) -> abs(u)
+where all that is squared is 0, torch gives a subgradient, 0, in place of NaN
+    sqrt(a**2 + b**2 + c**2) -> norm([a, b, c], dim=0)
+    sqrt(a**2 + b**2) -> norm([a, b], dim=0)
+    hypot(a, b) -> norm([a, b], dim=0)
+where all elements are equal, torch gives a subgradient, 0, in place of NaN
+    sqrt(var(u)) -> std(u{spread})
 the value is the limit, 0, where {u} is 0
     -sum(u*log(u)) -> sum(entr(u){over})
+    -sum(u*log2(u)) -> sum(entr(u){over})/log(2)
     u*log(u) -> -entr(u)
+    u*log2(u) -> -entr(u)/log(2)
+    u*(log(u) - w) -> -entr(u) - u*w
 the value is 0 where {a} is 0, whatever {b} is
     a*log(b) -> a*log(where(a == 0, 1, b))
-{it} is also defined below 0
+    a*log2(b) -> a*log2(where(a == 0, 1, b))
+{it} is also defined below 0; in torch, sign({u})*abs({u})**(1/3)
     u**(1/3) -> cbrt(u)
 near 0 and pi the angle by its cosine has an infinite slope
-    acos(sum(a*b)/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
-    acos(a@b/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
+    acos(sum(a*b)/(norm(a)*norm(b))) -> {angle}
+    acos(sum(a*b)/norm(a)/norm(b)) -> {angle}
+    acos(sum(a*b)/sqrt(sum(a**2)*sum(b**2))) -> {angle}
+    acos(sum(a*b)/(sqrt(sum(a**2))*sqrt(sum(b**2)))) -> {angle}
+    acos(sum(a/norm(a)*(b/norm(b)))) -> {angle}
+    acos(a@b/(norm(a)*norm(b))) -> {angle}
+    acos(a@b/norm(a)/norm(b)) -> {angle}
+    acos((a/norm(a))@(b/norm(b))) -> {angle}
+    acos(cosine_similarity(a, b)) -> {angle}
     acos(u/sqrt(u**2 + v**2)) -> atan2(abs(v), u)
+""")
+)
+"""Rules for a number where torch gives NaN for a value, or for a slope that does not exist: those of kinks and ends."""
+
+MISSING = tuple(
+    _rules("""
 NaN in {u} is left out
     mean(u) -> nanmean(u)
     sum(u) -> nansum(u)
 """)
 )
-"""Rules for a number where torch gives NaN for a value, or for a slope that does not exist: those of kinks and ends."""
+"""Rules that leave out what is NaN in the data."""
+
+(FRACTIONS,) = _rules("""
+0.3333333333333333 is meant as 1/3
+    u**0.3333333333333333 -> u**(1/3)
+""")
+"""Rule for a number that code rounds before torch is given it."""
+
+NEAR = tuple(
+    _rules("""
+{it} changes by at most 1e-6
+    sqrt(u) -> sqrt(u + 1e-12)
+{it} changes by at most 1e-12
+    u*log(u) -> u*log(u + 1e-12)
+{it} changes by at most 2e-12
+    u*log2(u) -> u*log2(u + 1e-12)
+{it} changes by at most 2e-3
+    acos(u) -> acos(u*(1 - 1e-6))
+    asin(u) -> asin(u*(1 - 1e-6))
+{it} changes by at most 4e-4
+    u**(1/3) -> u/cbrt(u**2 + 1e-18)
+    cbrt(u) -> u/cbrt(u**2 + 1e-18)
+""")
+)
+"""Rules for another function, near the typed one, where no form of that has a finite slope."""

@@ -166,7 +166,7 @@ def _improved(bound: BoundFunction, ranges: Mapping[str, str], sample: _Sample) 
     after = None if found is None else found.one.loss
     answer = replace(answer, strips=tuple(_strips(sample, measure, typed, after)))
     if found is None or after is None:
-        return replace(answer, notes=(*unknown, _none_found(bound)))
+        return replace(answer, notes=(*unknown, _none_found()))
     is_proved = _is_proved(program, found.bases, sample.points[0], sample.ends)
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
@@ -316,12 +316,10 @@ def _unknown(sample: _Sample, measure: Measure) -> Iterator[str]:
         yield f"{unknown} of {len(sample.points)} points {has} no known value or derivative, and {count} for nothing"
 
 
-def _none_found(bound: BoundFunction) -> str:
+def _none_found() -> str:
     """Say why there is no better form."""
     if is_over_time():
         return "the search was not finished within the budget"
-    if bound.program.shown:
-        return "the function is part of a snippet, whose lines are not rewritten"
     return "known cures, identities, series, and two forms joined were tried: none loses less and is the same function"
 
 

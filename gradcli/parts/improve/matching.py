@@ -3,13 +3,14 @@
 Names of a pattern stand for any value, the same one each time: but `k` and `h` for numbers, and `n` for one above 0.
 A name that the pattern assigns stands for that part.  Sums and products are found in either order, a difference also
 the other way round, and the same operation in other words is found too: x*x as u**2, `-1 + exp(x)` as
-exp(u) - 1.
+exp(u) - 1, and m**2*c**4 as u**2 where m*c**2 is a value of the Program too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -84,6 +85,8 @@ class Pattern:
                 continue
             below = match
             if wanted.op.kind in (Kind.REDUCTION, Kind.DEFINED):
+                if match.statics.get(op, statics) != statics:  # mean(x**2, dim=0) and mean(x) are of different axes
+                    continue
                 below = Match(match.names, {**match.statics, op: statics}, match.is_negative)
             elif statics != wanted.statics:
                 continue
@@ -109,7 +112,71 @@ def _may_be(name: str, atom: Atom) -> bool:
 
 def in_other_words(nodes: Mapping[Atom, Call]) -> Words:
     """List the operations of a Program, each also in other words."""
-    return {atom: tuple(_words(nodes, node)) for atom, node in nodes.items()}
+    roots = _roots(nodes)
+    squares = {atom: (("pow", (root, sympy.Integer(2)), ()),) for atom, root in roots.items()}
+    return {atom: (*_words(nodes, node), *squares.get(atom, ())) for atom, node in nodes.items()}
+
+
+def _roots(nodes: Mapping[Atom, Call]) -> dict[Atom, Atom]:
+    """Find the products that are the square of another one: m**2*c**4 of m*c**2, 4*x**2 of 2*x."""
+    known: dict[Atom, _Monomial] = {}
+    for atom, node in nodes.items():
+        if (found := _monomial(known, node)) is not None:
+            known[atom] = found
+    by_monomial = {one: atom for atom, one in reversed(known.items())}
+    roots = {atom: by_monomial.get(one.root) for atom, one in known.items() if one.root is not None}
+    return {atom: root for atom, root in roots.items() if root is not None}
+
+
+@dataclass(frozen=True)
+class _Monomial:
+    """A number times powers of values."""
+
+    number: Fraction
+    powers: frozenset[tuple[Atom, int]]
+
+    @property
+    def root(self) -> _Monomial | None:
+        """The product whose square this is, if it has one with a number above 0."""
+        number = sympy.sqrt(sympy.Rational(self.number.numerator, self.number.denominator))
+        if not number.is_Rational or self.number <= 0 or any(power % 2 for _, power in self.powers):
+            return None
+        return _Monomial(Fraction(int(number.p), int(number.q)), frozenset((a, n // 2) for a, n in self.powers))
+
+
+MOST_FACTORS = 8
+"""Most values in a product that is looked at as a square."""
+
+
+def _monomial(known: Mapping[Atom, _Monomial], node: Call) -> _Monomial | None:
+    """Write an operation as a number times powers of values; None for a sum, and for too many values."""
+
+    def read(atom: Atom) -> _Monomial:
+        value = exact(atom)
+        if value is not None:
+            return _Monomial(value, frozenset())
+        return known.get(atom) or _Monomial(Fraction(1), frozenset(((atom, 1),)))
+
+    match node.op.name, node.operands:
+        case "mul", (a, b):
+            first, second = read(a), read(b)
+            powers = Counter(dict(first.powers))
+            powers.update(dict(second.powers))
+            found = _Monomial(first.number * second.number, frozenset(powers.items()))
+        case "div", (a, b) if exact(b):
+            found = replace(read(a), number=read(a).number / read(b).number)
+        case "square", (a,):
+            found = _power(read(a), 2)
+        case "pow", (a, b) if (value := exact(b)) is not None and value.denominator == 1 and 0 < value <= MOST_FACTORS:
+            found = _power(read(a), int(value))
+        case _:
+            return None
+    return found if len(found.powers) <= MOST_FACTORS else None
+
+
+def _power(product: _Monomial, exponent: int) -> _Monomial:
+    powers = frozenset((atom, power * exponent) for atom, power in product.powers)
+    return _Monomial(product.number**exponent, powers)
 
 
 def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[Atom, ...], tuple[object, ...]]]:
@@ -127,6 +194,10 @@ def _words(nodes: Mapping[Atom, Call], node: Call) -> Iterator[tuple[str, tuple[
                 yield "pow", (a, sympy.Integer(2)), ()
         case "square", (a,):
             yield "pow", (a, sympy.Integer(2)), ()
+        case "dot", (a, b):
+            yield "matmul", (a, b), ()
+        case "acos", (a,) if a in nodes and nodes[a].op.name == "clamp" and nodes[a].operands[1:] == (-1, 1):
+            yield "acos", nodes[a].operands[:1], ()  # which has no other values
         case "reciprocal", (a,):
             yield "div", (sympy.Integer(1), a), ()
         case "pow", (a, b):

@@ -92,7 +92,7 @@ class Composer(Writer):
             yield from long_formulas([*formula_blocks(answer)], formulas(answer) if self.is_full else None)
         yield from self.numbers(answer)
         if self.needs_variables and not answer.wrt and not isinstance(answer, results.Evaluation):
-            yield note(wording.NO_VARIABLE)
+            yield note(Words(wording.no_variable(answer.expression)))
         if isinstance(answer, results.Judged):
             check = answer.check
             asked = of_asked(check, answer) if check is not None and check.findings else check

@@ -15,6 +15,7 @@ from gradcli.parts.improve.expansions import with_series
 from gradcli.parts.improve.exploring import MOST_CANDIDATES, candidates, readable
 from gradcli.parts.improve.forms import MOST_LINES, Form
 from gradcli.parts.improve.identities import KNOWN, OTHERS, RewriteRule
+from gradcli.parts.improve.matching import pattern
 from gradcli.questions.text_reading import read
 from tests.checks import check_of
 from tests.fuzz import ATOMS, FORMS
@@ -80,7 +81,7 @@ def test_the_first_candidate_is_the_classic_one(text: str, expected: str) -> Non
 
 ROWS = [(rule, before, after) for rule in (*KNOWN, *OTHERS) for before, after in rule.forms]
 
-AT = {"a": 7.0, "b": 0.7, "c": 0.6, "d": 0.3, "p": 0.4, "q": 0.9, "u": 0.5, "v": 0.25, "w": 2.0}
+AT = {"a": 7.0, "b": 0.7, "c": 0.6, "d": 0.3, "p": 0.4, "q": 0.9, "t": 0.3, "u": 0.5, "v": 0.25, "w": 2.0}
 
 
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=[f"{before} as {after}" for _, before, after in ROWS])
@@ -344,10 +345,50 @@ def test_no_text_breaks_the_search() -> None:
     assert refused < 0.75 * 2 * len(FORMS)
 
 
-def test_a_snippet_is_left_alone() -> None:
-    """Its text says more than the function."""
+def test_the_function_in_a_snippet_is_rewritten() -> None:
+    """Without the lines that make its tensors and go back."""
     text = "import torch\nx = torch.tensor([1., 2.], requires_grad=True)\ny = 1 - torch.cos(x)\ny.sum().backward()"
-    assert readable(read(text).program, {}) is None
+    form = readable(read(text).program, {})
+    assert form is not None
+    assert (form.text, next(candidates(form)).text) == ("y = 1 - cos(x); sum(y)", "y = 2*sin(x/2)**2; sum(y)")
+
+
+@pytest.mark.parametrize(
+    ("text", "root"),
+    [
+        ("m**2*c**4 + m*c**2", "m*c**2"),
+        ("4*x**2 + 2*x", "2*x"),
+        ("(a*b)**2 + a*b", "a*b"),
+        ("9*a*b*a*b + 3*a*b", "3*a*b"),
+        ("x**4/4 + x**2/2", "x**2/2"),
+        ("x**4*y**2 + x*x*y", "x*x*y"),
+        ("2*x**2 + x", ""),  # the root of 2 is no fraction
+        ("m**2*c**3 + m*c**2", ""),
+        ("-4*x**2 + 2*x", ""),
+        ("x**2*y**2 + x", ""),
+    ],
+)
+def test_a_product_is_known_as_the_square_of_another_one(text: str, root: str) -> None:
+    """As m**2*c**4 is of m*c**2, where that is a value of the function too."""
+    form = Form(parse(text))
+    product = form.nodes[form.program.output].operands[0]
+    found = [form.text_of(match.names["u"]) for match in pattern("u**2").matches(form.words, product)]
+    assert (root in found) if root else not [one for one in found if one != form.text_of(product)[1:-4]]
+
+
+def test_reductions_of_one_pattern_are_along_one_dimension() -> None:
+    """A mean of rows and one of all elements are no variance."""
+    rule = RewriteRule("", (("mean(u**2) - mean(u)**2", "mean((u - mean(u{kept}))**2{over})"),))
+    for text, expected in [
+        ("mean(x**2) - mean(x)**2", ["mean((x - mean(x))**2)"]),
+        ("mean(x**2, dim=0) - mean(x, dim=0)**2", ["mean((x - mean(x, dim=0, keepdim=True))**2, dim=0)"]),
+        ("mean(x**2, dim=0) - mean(x)**2", []),
+    ]:
+        program = parse(text)
+        found = [form.text for form in rule.once(_form(program, (3, 2))) if form is not None]
+        assert found == expected
+        x = np.random.default_rng(5).normal(size=(3, 2))
+        assert all(is_same(program, one, {"x": x}) for one in found)
 
 
 def test_names_that_are_constants_elsewhere_stay_variables() -> None:
