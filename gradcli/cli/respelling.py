@@ -54,6 +54,9 @@ _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.D
 WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
 
+HIGHEST_STATED = "at which statements stop"
+"""Words of an error that a statement of `--prove` has a derivative of a higher order."""
+
 _COMPARED = re.compile(r"[<>=!≤≥]=|[<>≤≥]|^\s*=")
 """Comparison, which makes no value."""
 
@@ -272,6 +275,17 @@ def _function_alone(line: TypedLine, error: GradcliError) -> Iterator[SpelledGro
             yield SpelledGroup([(*called, "--in", "x=-1..1")])
 
 
+def _higher_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Ask for the second derivative of a formula, where a third one of the function is asked for."""
+    from gradcli.cli.higher_derivatives import HIGHEST
+    from gradcli.cli.respelled_orders import by_second_ones, stated_of_formula
+
+    if error.text.message.startswith(HIGHEST):
+        yield from by_second_ones(line)
+    elif error.text.message.endswith(HIGHEST_STATED):
+        yield from stated_of_formula(line, error)
+
+
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Put a statement before those that use what it computes."""
     statements = [one.strip() for one in line.text.split(";") if one.strip()]
@@ -304,6 +318,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
     yield SpelledGroup(_files(line))
+    yield SpelledGroup(_higher_derivatives(line, error))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
     first = line.words[0].lower() if line.words else ""

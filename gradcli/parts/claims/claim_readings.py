@@ -24,6 +24,7 @@ import sympy
 
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.inputs import Value, read_value
+from gradcli.language.lower.context import Known, NeighbourFunction
 from gradcli.language.lower.juxtaposed_names import cut, factors, meant, place_of
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
@@ -135,20 +136,26 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
     known = {str(symbol): shape for symbol, shape in subject.known.items()}
     said = source_of(text.rstrip() or text, source)
     named = {**subject.assigned, **known}
+    called: Sequence[str] = ()
+    calls: Mapping[str, NeighbourFunction] = {}
+    if "(" in text:
+        from gradcli.language.lower.called_values import settle_calls
+
+        called, calls = settle_calls(said, subject.callable_names), subject.callable_names.functions
     cut(said, [*named])
-    said.factors = factors(said, [*named])
+    said.factors = factors(said, named.keys() - calls.keys())
     if differentials_in(said.text, subject.program.names):
         from gradcli.parts.claims.differentials import read_differential
 
         return ParsedClaim(_written_out(read_differential(said, subject, named), subject, known), is_indexed=False)
     indexed = read_equations(said, subject, known)
-    is_of_matrices = subject.program.is_of_matrices
-    program = indexed or parse_claim(said, frozenset(named), named, is_of_matrices=is_of_matrices, ask=ask_torch)
+    how = Known(frozenset(named), named, None, ask_torch, is_of_matrices=subject.program.is_of_matrices, calls=calls)
+    program = indexed or parse_claim(said, how)
     for name in program.names:
         if name not in named:
             raise _unknown(program, name, subject, known)
     is_plain = indexed or (known.keys() >= {*program.names} and not MAY_BE_DOT.search(program.text))
-    note = "" if is_plain else "; ".join(_remarks(program, subject, named))
+    note = "; ".join(called or (() if is_plain else _remarks(program, subject, named)))
     return ParsedClaim(_written_out(program, subject, known), indexed is not None, note)
 
 
