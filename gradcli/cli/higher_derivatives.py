@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.errors import UsageError
+from gradcli.language.text.signs import unwrapped
 
 HIGHEST = "derivatives stop at the second, which gradcli hessian has"
 
@@ -46,6 +47,16 @@ _FORMS = tuple(
 """Derivatives of the third order and higher: `d^3/dx^3 F`, `diff(F, x, 3)`, `third derivative of F`, `f'''(2)`."""
 
 
+_ONCE = (
+    rf"\s*(?:[dD]iff|D)\((?P<function>.+),\s*(?P<by>{_NAME})\s*\)\s*"
+    rf"|\s*[d\u2202]\s*/\s*[d\u2202](?P<over>{_NAME})(?:\s+|(?=\())(?P<under>[^\s*/^+=,;].*)"
+)
+"""A first derivative, of which others may be taken: `diff(F, x)`, `d/dx F`."""
+
+_MOST = 5
+"""Most derivatives in a row that are read."""
+
+
 class HigherDerivative(NamedTuple):
     """Derivative of an order above the second.
 
@@ -72,6 +83,9 @@ def higher_derivative(text: str) -> HigherDerivative | None:
     >>> higher_derivative("d3*x"), higher_derivative("diff(x**4, x, 2)")
     (None, None)
     """
+    text = text.replace("\\partial", "\u2202").replace("\u2202 ", "\u2202")
+    if (found_inside := nested(text)) is not None and found_inside.order > 2:
+        return found_inside
     for form in _FORMS:
         if (found := re.fullmatch(form, text, re.DOTALL)) is None:
             continue
@@ -82,6 +96,19 @@ def higher_derivative(text: str) -> HigherDerivative | None:
         at = "" if at.strip() == by else at.strip()
         return HigherDerivative(function.strip(), _order(parts), by, at)
     return None
+
+
+def nested(text: str) -> HigherDerivative | None:
+    """Read derivatives of derivatives by one variable; None of a first derivative.
+
+    >>> nested("diff(diff(x**4, x), x)"), nested("d/dx (d/dx (d/dx x^4))").order, nested("diff(x**2, x)")
+    (HigherDerivative(function='x**4', order=2, by='x', at=''), 3, None)
+    """
+    by = list[str]()
+    while len(by) < _MOST and (found := re.fullmatch(_ONCE, text, re.DOTALL)) is not None:
+        text = unwrapped(found["function"] or found["under"])
+        by.append(found["by"] or found["over"])
+    return HigherDerivative(text, len(by), by[0]) if len(by) > 1 and len({*by}) == 1 else None
 
 
 def _order(parts: dict[str, str | None]) -> int:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
-from gradcli.cli.higher_derivatives import require_low_order, require_none_in_words
+from gradcli.cli.higher_derivatives import nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
+from gradcli.language.text.signs import unwrapped
 
 _PHRASE = re.compile(
     r"\s*(?:(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?"
@@ -174,6 +175,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     """
     named = [] if command == DERIVATIVE else [command]
     text = _IN_BRACKETS.sub(r"\1(\3)", text)
+    if text.lstrip()[:1] in ("d", "D", "\u2202") and (twice := nested(text)) is not None:
+        yield ["hessian", twice.function, "--wrt", twice.by]
+        return
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
         return
@@ -304,7 +308,8 @@ def _called(text: str, named: list[str]) -> list[str] | None:
     if (found := _PRIMED.fullmatch(text) or _PRIMED_AFTER.fullmatch(text)) is not None:
         is_twice = len(found["primes"].replace("\N{DOUBLE PRIME}", "''")) == 2
         noun = "hessian" if is_twice else "grad"
-        return [noun, found["function"].strip(), *_at([f"{found['by']}={found['at'].strip()}"])]
+        at = found["at"].strip()
+        return [noun, found["function"].strip(), *_at([f"{found['by']}={at}"] if at != found["by"] else [])]
     if (claimed := _claimed(text)) is not None:
         return claimed
     if (found := _HANDLE.fullmatch(text)) is not None:
@@ -480,15 +485,3 @@ def _at_point(text: str) -> re.Match[str] | None:
     """
     found = _AT_VALUES.fullmatch(text) if "=" in text else None
     return found if found is not None and is_balanced(found["function"]) else _AT.fullmatch(text)
-
-
-def unwrapped(text: str) -> str:
-    """Take the parentheses away that stand around all of a text.
-
-    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
-    ('x^2', '(x)*(y)')
-    """
-    inner = (text := text.strip())[1:-1]
-    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in inner)
-    is_around = text[:1] == "(" and text[-1:] == ")"
-    return inner if is_around and min(depths, default=-1) >= 0 else text

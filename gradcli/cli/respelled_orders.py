@@ -13,7 +13,6 @@ from gradcli.cli.higher_derivatives import HigherDerivative, higher_derivative
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.function import Function
-from gradcli.registry import DERIVATIVES
 
 _LONGEST = 120
 """Characters of a formula that is written in place of a function."""
@@ -39,9 +38,10 @@ def by_second_ones(line: TypedLine) -> Iterator[Words]:
         others = [n for n in line.others if n not in left_out]
         if len(others) != 1:
             return
-        asked = HigherDerivative(line.words[others[0]], int(count))
+        by = next((line.words[n] for n, option in line.values.items() if option == "--wrt"), "")
+        asked = HigherDerivative(line.words[others[0]], int(count), by)
         kept = [n for n in range(line.start, len(line.words)) if n not in {*left_out, *others}]
-        rest, by = [line.words[n] for n in kept], ""
+        rest = [line.words[n] for n in kept]
     if asked is None or any(
         option == "--at" and not _NUMBER.search(line.words[n]) for n, option in line.values.items()
     ):
@@ -50,11 +50,11 @@ def by_second_ones(line: TypedLine) -> Iterator[Words]:
     at = ["--at", asked.at if "=" in asked.at or not by else f"{by}={asked.at}"] if asked.at else []
     if not formula:
         return
-    if line.command in (*DERIVATIVES, "derivative", "eval", ""):
+    if line.command in ("plot", "check", "hvp"):
+        yield (line.command, formula, *rest, *([] if line.command == "hvp" else ["--order", "2"]))
+    elif line.command in ("grad", "hessian", "jacobian", "derivative", "eval", "") and not {"--v", "--u"} & {*rest}:
         is_of_several = bool(by) and "--wrt" not in rest and len(Function(formula).variables) > 1
         yield ("hessian", formula, *(["--wrt", by] * is_of_several), *rest, *at)
-    else:
-        yield (line.command, formula, *rest, "--order", "2")
 
 
 def stated_of_formula(line: TypedLine, error: GradcliError) -> Iterator[Words]:

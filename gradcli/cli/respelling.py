@@ -14,6 +14,7 @@ from pkgutil import resolve_name
 
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
+from gradcli.cli.higher_derivatives import HIGHEST
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_near
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
@@ -75,6 +76,8 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
                 *options,
             )
+            if line.command in ("plot", "range") and found[0] == "grad":  # which have the derivative next to the value
+                yield (line.command, *found[1:], *options)
 
 
 def _commands(line: TypedLine) -> Iterator[Words]:
@@ -275,15 +278,12 @@ def _function_alone(line: TypedLine, error: GradcliError) -> Iterator[SpelledGro
             yield SpelledGroup([(*called, "--in", "x=-1..1")])
 
 
-def _higher_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Ask for the second derivative of a formula, where a third one of the function is asked for."""
-    from gradcli.cli.higher_derivatives import HIGHEST
-    from gradcli.cli.respelled_orders import by_second_ones, stated_of_formula
+def _of_lower_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Ask for the second derivative of a formula, where a higher one of the function is asked for, or stated."""
+    from gradcli.cli.respelled_orders import by_second_ones, stated_of_formula  # which hardly any line needs
 
-    if error.text.message.startswith(HIGHEST):
-        yield from by_second_ones(line)
-    elif error.text.message.endswith(HIGHEST_STATED):
-        yield from stated_of_formula(line, error)
+    is_stated = error.text.message.endswith(HIGHEST_STATED)
+    yield from stated_of_formula(line, error) if is_stated else by_second_ones(line)
 
 
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -317,8 +317,10 @@ def _names_of_pages(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
+    if error.text.message.startswith(HIGHEST) or error.text.message.endswith(HIGHEST_STATED):
+        yield SpelledGroup(_of_lower_order(line, error))
+        return
     yield SpelledGroup(_files(line))
-    yield SpelledGroup(_higher_derivatives(line, error))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
     first = line.words[0].lower() if line.words else ""

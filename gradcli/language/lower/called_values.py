@@ -48,6 +48,10 @@ class CallableNames:
     values: Collection[str]
     functions: Mapping[str, NeighbourFunction]
 
+    def __contains__(self, name: object) -> bool:
+        """Tell whether a name is that of a value or a function, and of no function of the language."""
+        return (name in self.values or name in self.functions) and ops.find(str(name)) is None
+
 
 def callable_names(program: Program, read: Callable[[str], Program]) -> CallableNames:
     """Return what a text next to the function of a Program may call.

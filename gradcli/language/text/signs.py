@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -191,3 +192,15 @@ def parted(text: str) -> list[str]:
         else:
             parts[-1] += sign
     return [part.strip() for part in parts]
+
+
+def unwrapped(text: str) -> str:
+    """Take the parentheses away that stand around all of a text.
+
+    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
+    ('x^2', '(x)*(y)')
+    """
+    inner = (text := text.strip())[1:-1]
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in inner)
+    is_around = text[:1] == "(" and text[-1:] == ")"
+    return inner if is_around and min(depths, default=-1) >= 0 else text

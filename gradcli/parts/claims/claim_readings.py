@@ -14,6 +14,7 @@ gradient vector unless the function has a variable of that name; no claim can na
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -31,6 +32,7 @@ from gradcli.language.parsing import parse_claim
 from gradcli.language.program.dot_products import MAY_BE_DOT
 from gradcli.language.program.shapes import infer, remarks_on_dots
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape, broadcast, show
+from gradcli.option_words import option
 from gradcli.parts.claims.equations import differentials_in, read_equations, source_of
 from gradcli.parts.claims.structures import projected
 from gradcli.parts.claims.subject import Subject, V
@@ -246,12 +248,21 @@ def read_function(subject: Subject, function: ClaimedFunction, inputs: Mapping[s
     return (replace(reading, program=program) if is_of_inputs else reading), numbers
 
 
+_CALLED = re.compile(r"(?<![\w.])(?P<name>[^\W\d]\w*)(?P<primes>['\u2032]*)\(")
+"""A function or its derivative at a point, `f(2)`, `f'(2)`."""
+
+
 def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
     """Read the claim of numbers.
 
     Raises:
         GradcliError: they are no value, or have a shape that no derivative here has.
     """
+    if isinstance(value, str) and (found := _CALLED.search(value)) and found["name"] in subject.callable_names:
+        message = f"what is expected is numbers, and this names {found['name']}, a function"
+        claim = option("claim", f'"{value}"')
+        hint = "write the number" if found["primes"] else f"a formula is a claim: {claim}"
+        raise InputError(message, place=Place(value, Span(*found.span()), "--expect"), hint=hint)
     numbers = read_value(value, "--expect")
     place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
     return numbers, replace(of_shape(subject, numbers.shape, place), own=numbers.shape)

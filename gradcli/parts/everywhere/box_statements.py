@@ -118,10 +118,11 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
         return [SHAPES[text]]
     pieces = _SIGN.split(text)
     if len(pieces) < 3 or not all(piece.strip() for piece in pieces):
-        place = Place(whole, Span(0, len(whole)), "--prove")
-        raise InputError(
-            "a statement compares two sides, or is one of two words", place=place, hint=f"as in {EXAMPLES}"
-        )
+        sides = [one.strip() for one in re.split("={1,2}", text)]
+        claim = option("claim", f'"{sides[0]} = {sides[-1]}"')
+        is_equation = len(sides) == 2 and all(sides) and re.match(r"d\w+/d", sides[0]) is not None
+        hint = f"an equation is a claim: {claim}" if is_equation else f"as in {EXAMPLES}"
+        raise InputError("a statement compares two sides, or is one of two words", place=_place(whole), hint=hint)
     found: list[_Comparison | Shape] = []
     for n in range(1, len(pieces), 2):
         sign = _SIGNS.get(pieces[n], pieces[n])

@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 
 from gradcli.errors import InputError, Place, Span
 
-_PRIMES = "['\u2032\u2033\u2034\u2057]"
+_PRIMES = "['\"\u2032\u2033\u2034\u2057]"
 
 _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 
-_COUNTS = {"\u2033": 2, "\u2034": 3, "\u2057": 4, **{sign: n for n, sign in enumerate(_RAISED)}}
+_COUNTS = {'"': 2, "\u2033": 2, "\u2034": 3, "\u2057": 4, **{sign: n for n, sign in enumerate(_RAISED)}}
 """How many primes a sign is, or the number that a raised digit is."""
 
 _ORDER = r"(?:\s*(?:\^|\*\*)\s*)?(?P<in_order>[({]\s*)?(?P<order>[2-9\u00b2\u00b3\u2074-\u2079])(?(in_order)\s*[)}])"
@@ -34,7 +34,7 @@ class DerivativeWriting:
     """
 
     def __init__(self, y: str, taken: Collection[str], names: Sequence[str]) -> None:
-        self.y, self.names = y, names
+        self.y, self.taken, self.names = y, taken, names
         functions = {y, *(one for one in _OTHER_NAMES if one not in taken)}
         self._function = "|".join(sorted(map(re.escape, functions), key=len, reverse=True))
         listed = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
@@ -44,7 +44,6 @@ class DerivativeWriting:
         self._primed = re.compile(
             rf"(?<![\w.])(?:{called}|\(\s*{called}\s*\))(?P<primes>{_PRIMES}+)(?:(?P<at>\([^()]*\)))?"
         )
-        self._alone = re.compile(rf"\(\s*(?P<of>{called})\s*\)|(?P<whole>{called})")
         first = rf"d(?:{called})\s*/\s*d(?P<by>{self._by})"
         self._first = re.compile(rf"(?<!\w){first}")
         self._again = re.compile(
@@ -52,6 +51,14 @@ class DerivativeWriting:
             rf"|(?<!\w)d\s*/\s*d(?P<over>{self._by})\s*\(?\s*d(?:{called})\s*/\s*d(?P<under>{self._by})\s*\)?"
         )
         self._of = re.compile(rf"(?<!\w)d\s*/\s*d(?P<by>{self._by})\s*(?:\(\s*{called}\s*\)|{called})(?!\w)")
+        quotient = rf"d2?{re.escape(y)}/d(?:{listed})(?:2|d(?:{listed}))?"
+        self._in_power = re.compile(
+            rf"(?<=[/^*])(?<!\w){quotient}(?!\w)|(?<!\w){quotient}(?=\s*(?:\^|\*\*|[\u00b2\u00b3]))"
+        )
+        self._written = re.compile(
+            rf"(?<![\w.])(?:(?:{self._function})_(?P<first>{listed})(?P<again>{listed})?"
+            rf"|(?:[dD]iff|D)\(\s*(?:{called})\s*,\s*(?P<by>{listed})(?:\s*,\s*(?P<once_more>2|{listed}))?\s*\))(?!\w)"
+        )
         below = rf"d\s*(?P<by>{listed})(?:{_ORDER.replace('order', 'power')}|\s*\*?\s*d(?P<other>{listed}))?"
         self._below = re.compile(rf"/\s*\(\s*(?P<below>{below})\s*\)(?!\w)")
         self._higher = re.compile(
@@ -65,19 +72,26 @@ class DerivativeWriting:
         Raises:
             InputError: One is a third derivative, at one point, or by one of several numbers that it does not name.
         """
-        if not re.search(rf"{_PRIMES}|d|\u2202", text):
-            return text
         whole, text = text, text.replace("\u2202", "d")
         text = self._below.sub(lambda found: f"/{found['below']}", text)
         text = self._higher.sub(lambda found: self._of_order(found, whole), text)
         text = self._primed.sub(lambda found: self._of_primes(found, whole), text)
         text = self._again.sub(lambda found: self._second(found, whole), text)
-        text = self._of.sub(lambda found: f"d{self.y}/d{found['by']}", text)
-        text = self._first.sub(lambda found: f"d{self.y}/d{found['by']}", text)
+        text = self._of.sub(lambda found: self._quotient([found["by"]]), text)
+        text = self._first.sub(lambda found: self._quotient([found["by"]]), text)
+        text = self._written.sub(self._of_names, text)
+        text = self._in_power.sub(r"(\g<0>)", text)
         if (mark := re.search(_PRIMES, text)) is not None:
             message = "a prime stands for a derivative of the function alone, and for no transpose here"
             raise _error(message, whole, f"write d{self.y}/d{self.names[0]} for the derivative of {self.y}", mark[0])
         return text
+
+    def _of_names(self, found: re.Match[str]) -> str:
+        """Write `y_x`, `y_xz`, `diff(y, x)` and `diff(y, x, z)` unless such a name is that of a value."""
+        if found[0] in self.taken:
+            return found[0]
+        first, second = found["first"] or found["by"], found["again"] or found["once_more"]
+        return self._quotient([first] if second is None else [first, first if second == "2" else second])
 
     def _of_primes(self, found: re.Match[str], whole: str) -> str:
         at = found["at"] or ""
