@@ -86,7 +86,7 @@ def settle_value(read: SourceText, y: str, names: Iterable[str]) -> None:
     if "(" in read.text:
         from gradcli.language.lower.called_values import CallableNames, settle_calls  # which a text without calls lacks
 
-        settle_calls(read, CallableNames([name for name in names if name != y], y, (y,), {}))
+        settle_calls(read, CallableNames([name for name in names if name != y], y, (y,), {}, {}))
 
 
 def parse_claim(read: SourceText, known: Known) -> Program:
