@@ -13,11 +13,13 @@ parameters                       the words of options as arguments of `Function`
 default_command                  the command that the first word means
 questions_in_words               questions in the words of a textbook, `d/dx x^2`, as command lines
 plain_words                      words of English for signs and commands: `x squared`, `slope of x^2 at 3`
+higher_derivatives               derivatives above the second, as people ask for them, refused
 typed_line                       the words of a command line that may be wrong, told apart
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options
 respelled_values                 those that rewrite values
 respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
+respelled_orders                 those that ask for higher derivatives as the second one of a formula
 spelled_hints                    command lines that the words of a hint spell
 tried_hints                      command lines that are read before a hint shows them
 expression                       options and arguments told apart, mistakes in them; groups of commands in the help

@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from gradcli import trial
 from gradcli.cli.default_command import DERIVATIVE, expanded, other_names
+from gradcli.cli.higher_derivatives import require_low_order
 from gradcli.cli.output import is_typed
 from gradcli.cli.questions_in_words import require_none
 from gradcli.cli.signatures import every_option
@@ -158,7 +159,7 @@ class OnceCommand(TyperCommand):
                 arguments.append(word)
             else:
                 if option is None and not is_completing:
-                    self._require_known(name, set(known), ctx)
+                    self._require_known(name, set(known), ctx, args)
                     has_unknown = True
                 options += [word] if value is None or name != _FILE else [name, value]
                 if option is not None and not getattr(option, "is_flag", False):
@@ -177,8 +178,10 @@ class OnceCommand(TyperCommand):
             ctx.default_map = ctx.find_root().obj(self.name)
         return super().parse_args(ctx, [*options, "--", *arguments])
 
-    def _require_known(self, name: str, known: set[str], ctx: click.Context) -> None:
+    def _require_known(self, name: str, known: set[str], ctx: click.Context, typed: Sequence[str]) -> None:
         """Refuse an option of other commands, or one that was removed, in better words than those for a typo."""
+        if name == "--order":
+            require_low_order(typed)
         own, difference = _TWINS.get(name, ("", ""))
         instead = GONE.get(name[2:].replace("-", "_"))
         if own in known:
@@ -231,7 +234,7 @@ class ExpressionCommand(OnceCommand):
         """Refuse a question in words, the name of a command as expression, and words next to the one expression."""
         if _TWO_WORDS.search(" ".join(arguments)) is not None:
             _require_mathematics(" ".join(arguments), self.name or "", typed)
-        require_none(" ".join(arguments), self.name or "")
+        require_none(" ".join(arguments), self.name or "", typed)
         word, is_valued = " ".join(arguments), any(one.startswith(("--at", "--shape", "--in", "--po")) for one in typed)
         if len(word) > 1 and word in (*other_names(), *questions()) and not is_valued:
             raise UsageError(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
+from gradcli.cli.higher_derivatives import nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
 from gradcli.language.text.signs import is_balanced, parted_at, unwrapped
 
@@ -41,11 +42,9 @@ _METHOD = re.compile(
 """A derivative as a method, `Matrix([x*y, x + y]).jacobian([x, y])`."""
 
 _HIGHER = re.compile(
-    r"\s*(?:(?:\\|\f)?d?frac\{(?:\\partial|d)\^\{?[3-9]\}?\s*\w*\}\{.*|[d∂]\s*(?:\^|\*\*)\s*[3-9]\s*/\s*[d∂]\w+\s*(?:\^|\*\*)\s*[3-9]\s*\S.*"
-    r"|(?:\w+\.)?(?:[dD]iff|D|[dD]erivative)\s*[(\[].+,\s*\{?[^\W\d]\w*\s*,\s*[3-9]\}?\s*[)\]]\s*)",
-    re.DOTALL,
+    r"[3-5\u00b3\u2074\u2075]|['\u2032]{3}|[\u2034\u2057]|\bthird\b|\bfourth\b|\bfifth\b|[dD](?:iff|erivative)?[(\[]"
 )
-"""A derivative of a higher order, `d^3/dx^3 tan(x)`."""
+"""Signs of a derivative of a higher order, without which none is looked for."""
 
 _POINT = re.compile(
     r"\s*(?P<function>\S.*?)\s*(?:/\.\s*(?P<rules>\{[^{}]*\}|[^{},]+->[^{},]+)"
@@ -178,6 +177,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     """
     named = [] if command == DERIVATIVE else [command]
     text = _IN_BRACKETS.sub(r"\1(\3)", text)
+    if text.lstrip()[:1] in ("d", "D", "\u2202") and (twice := nested(text)) is not None:
+        yield ["hessian", twice.function, "--wrt", twice.by]
+        return
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
         return
@@ -308,7 +310,8 @@ def _called(text: str, named: list[str]) -> list[str] | None:
     if (found := _PRIMED.fullmatch(text) or _PRIMED_AFTER.fullmatch(text)) is not None:
         is_twice = len(found["primes"].replace("\N{DOUBLE PRIME}", "''")) == 2
         noun = "hessian" if is_twice else "grad"
-        return [noun, found["function"].strip(), *_at([f"{found['by']}={found['at'].strip()}"])]
+        at = found["at"].strip()
+        return [noun, found["function"].strip(), *_at([f"{found['by']}={at}"] if at != found["by"] else [])]
     if (claimed := _claimed(text)) is not None:
         return claimed
     if (found := _HANDLE.fullmatch(text)) is not None:
@@ -444,16 +447,15 @@ def _of_operators(text: str) -> Iterator[list[str]]:
         yield [named, field.function, *(["--wrt", field.by] if field.by else [])]
 
 
-def require_none(text: str, command: str = "grad") -> None:
-    """Refuse a question in words.
+def require_none(text: str, command: str = "grad", typed: Sequence[str] = ()) -> None:
+    """Refuse a question in words, and a derivative above the second, also by the words typed, `--order 3`.
 
     Raises:
         UsageError: The words are a question, or an expression with its point.
     """
-    if _HIGHER.fullmatch(text) is not None:
-        raise UsageError(
-            f"a derivative in words is the first or the second: {text.strip()}", hint="hessian is the second"
-        )
+    if _HIGHER.search(text) is not None or "--order" in " ".join(typed):
+        require_low_order(typed)
+        require_none_in_words(text)
     if any(asked(text, command)):
         raise UsageError(f"{_what(text)}: {text.strip()}")
 

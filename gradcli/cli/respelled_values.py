@@ -225,10 +225,6 @@ def statements_in_words(line: TypedLine) -> Iterator[Words]:
             continue
         y = "f" if "y" in line.variables else "y"
         stated = _STATEMENTS.get(" ".join(typed.lower().split()), "")
-        if len(line.variables) == 1:
-            x = line.variables[0]
-            spelled = re.sub(rf"\b(?:y|f|g|h)['′](?:\({x}\))?(?!\w)", f"d{y}/d{x}", typed)
-            yield put(re.sub(rf"\b(?:f|g|h|y)\({x}\)", y, spelled))
         if stated and ("{x}" not in stated or len(line.variables) == 1):
             yield put(stated.format(y=y, x=line.variables[0] if line.variables else ""))
 

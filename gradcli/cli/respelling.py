@@ -14,6 +14,7 @@ from pkgutil import resolve_name
 
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
+from gradcli.cli.higher_derivatives import HIGHEST
 from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import EQUALS, is_near
@@ -57,6 +58,9 @@ _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.D
 WITHOUT_V = "needs a gradient vector v"
 """Words of an error whose own hint says more than a command line."""
 
+HIGHEST_STATED = "at which statements stop"
+"""Words of an error that a statement of `--prove` has a derivative of a higher order."""
+
 _COMPARED = re.compile(r"[<>=!≤≥]=|[<>≤≥]|^\s*=")
 """Comparison, which makes no value."""
 
@@ -76,6 +80,8 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
                 *options,
             )
+            if line.command in ("plot", "range") and found[0] == "grad":  # which have the derivative next to the value
+                yield (line.command, *found[1:], *options)
 
 
 def _equations(line: TypedLine) -> Iterator[Words]:
@@ -286,6 +292,14 @@ def _function_alone(line: TypedLine, error: GradcliError) -> Iterator[SpelledGro
             yield SpelledGroup([(*called, "--in", "x=-1..1")])
 
 
+def _of_lower_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Ask for the second derivative of a formula, where a higher one of the function is asked for, or stated."""
+    from gradcli.cli.respelled_orders import by_second_ones, stated_of_formula  # which hardly any line needs
+
+    is_stated = error.text.message.endswith(HIGHEST_STATED)
+    yield from stated_of_formula(line, error) if is_stated else by_second_ones(line)
+
+
 def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Put a statement before those that use what it computes."""
     statements = [one.strip() for one in line.text.split(";") if one.strip()]
@@ -327,7 +341,14 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     if "bounds of a range are finite" in error.text.message:  # nothing else mends that
         yield from _of_command(line, error)
         yield SpelledGroup(finite_ranges(line))
-        return
+    elif error.text.message.startswith(HIGHEST) or error.text.message.endswith(HIGHEST_STATED):
+        yield SpelledGroup(_of_lower_order(line, error))
+    else:
+        yield from _other_lines(line, error)
+
+
+def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
+    """Generate other command lines for an error that several spellings may mend."""
     yield SpelledGroup(_files(line))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))

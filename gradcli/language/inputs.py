@@ -277,7 +277,7 @@ def read_cotangent(value: Value, y: Outputs, source: str = "--v") -> Array | Pro
     if isinstance(value, str) and not _PLAIN.fullmatch(value):
         if (picked := _picked(value, y.shape, source, y.name, f"leave out {option('v')}")) is not None:
             return picked
-        program = parse_cotangent(value, source, {y.name: y.shape, **y.variables})
+        program = parse_cotangent(value, source, {y.name: y.shape, **y.variables}, y.name)
         if program.variables:
             require_shape(program, y)
             return program

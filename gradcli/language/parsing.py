@@ -5,14 +5,15 @@ The text is never evaluated; what is not in the grammar is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import sympy
 
 from gradcli import progress
 from gradcli.arrays import AnyArray
-from gradcli.language.lower.context import Ask, ConstantEvaluation, Context, Known, start
+from gradcli.language.lower.context import Ask, ConstantEvaluation, Context, Known, NeighbourFunction, start
 from gradcli.language.lower.juxtaposed_names import cut, factors
 from gradcli.language.lower.programs import RULES
 from gradcli.language.lower.statements import EntryFormulas, lower_entries, lower_program, lower_value
@@ -72,34 +73,41 @@ def parse_value(text: str, source: str) -> Program:
     return _value(start(read, Known(is_value=True, evaluation=EVALUATION), RULES))
 
 
-def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape]) -> Program:
+def parse_cotangent(text: str, source: str, shapes: Mapping[str, Shape], y: str) -> Program:
     """Parse a gradient vector to its Program: a value that may name y and the variables, of these shapes."""
     read = SourceText(text, source)
+    settle_value(read, y, shapes)
     cut(read, shapes)
     return _value(start(read, Known(frozenset(shapes), shapes, evaluation=EVALUATION), RULES))
 
 
-def parse_claim(
+def settle_value(read: SourceText, y: str, names: Iterable[str]) -> None:
+    """Write y for `y(x)` in a text that may name y and the variables."""
+    if "(" in read.text:
+        from gradcli.language.lower.called_values import CallableNames, settle_calls  # which a text without calls lacks
+
+        settle_calls(read, CallableNames([name for name in names if name != y], y, (y,), {}, {}))
+
+
+def parse_claim(read: SourceText, known: Known) -> Program:
+    """Parse a formula of these names as `parse_formula` does, with the names that formulas have, `e`, `oo`."""
+    return _parse_in(_formula_context(read, known), known.variables)
+
+
+def parse_formula(
     read: SourceText,
     names: frozenset[str],
     shapes: Mapping[str, Shape],
-    *,
-    is_of_matrices: bool = False,
-    ask: Ask | None = None,
+    calls: Mapping[str, NeighbourFunction] = MappingProxyType({}),
 ) -> Program:
-    """Parse a formula as `parse_formula` does, with the names that formulas have, `e`, `oo`; `ask` as in `parse`."""
-    return _parse_in(_formula_context(read, names, shapes, is_of_matrices=is_of_matrices, ask=ask), names)
-
-
-def parse_formula(read: SourceText, names: frozenset[str], shapes: Mapping[str, Shape]) -> Program:
-    """Parse a formula in these variables: statements, or one value, in which a comma makes a vector."""
-    return _parse_in(start(read, Known(names, shapes, evaluation=EVALUATION), RULES), names)
+    """Parse a formula in these variables, which may call functions: statements, or a value; a comma makes a vector."""
+    return _parse_in(start(read, Known(names, shapes, calls=calls, evaluation=EVALUATION), RULES), names)
 
 
 def _parse_in(context: Context, names: frozenset[str]) -> Program:
     read = context.source
     cut(read, names)
-    read.factors = factors(read, names)
+    read.factors = factors(read, names - context.known.calls.keys())
     first, second = read.tokens[:2]
     if first.kind == "end":
         hint = f"write one in terms of {', '.join(sorted(names))}" if len(names) <= 8 else "write one"
@@ -113,22 +121,14 @@ def parse_entries(
     source: SourceText, cases: Sequence[EntryFormulas], shape: Shape, names: frozenset[str], shapes: Mapping[str, Shape]
 ) -> Program:
     """Build the Program of the tensor of this shape whose entries formulas of a text give, in these variables."""
-    return lower_entries(_formula_context(source, names, shapes), cases, shape)
+    return lower_entries(_formula_context(source, Known(names, shapes)), cases, shape)
 
 
-def _formula_context(
-    read: SourceText,
-    names: frozenset[str],
-    shapes: Mapping[str, Shape],
-    *,
-    is_of_matrices: bool = False,
-    ask: Ask | None = None,
-) -> Context:
+def _formula_context(read: SourceText, known: Known) -> Context:
     """Start a formula, in which `e` may be Euler's number, as answers print it."""
-    known = Known(names, shapes, None, ask, is_formula=True, is_of_matrices=is_of_matrices, evaluation=EVALUATION)
-    context = start(read, known, RULES)
+    context = start(read, replace(known, is_formula=True, evaluation=EVALUATION), RULES)
     for name, constant in (("e", sympy.E), ("oo", sympy.oo)):
-        if name not in names:
+        if name not in known.variables:
             context.names.values[name] = constant
     return context
 

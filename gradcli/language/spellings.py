@@ -475,7 +475,8 @@ VALUES: tuple[Spelling, ...] = (
     _near(r"\bone\b(?!\()", "ones"),
     _same(r",\s*(?:device|requires_grad|dtype)\s*=\s*[^,()]+", ""),
     _same("[−–—‐‑]", "-"),
-    _same("[“”„‟‘’‚«»`\"']", ""),
+    _same(r"^\s*'(.*)'\s*$", r"\1"),
+    _same(r"[“”„‟‘’‚«»`\"]|(?<![^\W\d)])'", ""),  # and not y', a derivative
     _near(r"(?<=\d)[’' _](?=\d{3})", ""),
     _near(r",(?:\s*,)+", ","),
     _near(r"^\s*,|,\s*$", ""),

@@ -143,6 +143,8 @@ class StreamSummary(Record):
         check: The verdict on a sample of the rows, if it was asked for.
         called: The names of the sampled rows in messages, by their numbers.
         remarks: On how the text of the function is read.
+        valueless: The rows without a fault at which the function or a derivative is NaN, unless `on_error` is `fail`.
+        first_valueless: The first of them, by its name in messages.
     """
 
     read: int
@@ -154,3 +156,5 @@ class StreamSummary(Record):
     check: Check | None
     called: Mapping[int, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    valueless: int = 0
+    first_valueless: str = ""

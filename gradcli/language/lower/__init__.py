@@ -26,6 +26,7 @@ constants     constant arguments and indices
 sizes         shapes of lines
 lines         lines, and values that are true or false
 context       what the rules are handed: the names and the indices around a node, what is known and what is found
+called_values     values and functions of a text, called in another text next to it
 juxtaposed_names  names that are several words written together
 no_variables  words of integrals, limits and expectations, which are no variables
 matrix_notation  operators of matrices: products side by side, transposes, inverses, norms

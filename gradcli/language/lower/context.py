@@ -87,6 +87,13 @@ class Index:
         return self.last - self.first + 1
 
 
+class NeighbourFunction(NamedTuple):
+    """Function that a text defines, as a text next to it may call it: its parameters, and what reads its Program."""
+
+    parameters: tuple[str, ...]
+    read: Callable[[], Program]
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """Facts known before a text is read.
@@ -100,6 +107,7 @@ class Known:
         is_formula: Whether names are those of formulas, where `max` of two is the larger of them.
         is_of_matrices: Whether `*` is of matrices, as a text next to this one is in their notation.
         constants: Values of constant arguments by name, of a meaning of the op table.
+        calls: The functions of the text that this one is next to.
         evaluation: Evaluates constants; None in a meaning of the op table, whose constants are names.
     """
 
@@ -111,6 +119,7 @@ class Known:
     is_formula: bool = False
     is_of_matrices: bool = False
     constants: Mapping[str, Default] = field(default_factory=dict)
+    calls: Mapping[str, NeighbourFunction] = field(default_factory=dict)
     evaluation: ConstantEvaluation | None = None
 
     @property

@@ -275,6 +275,10 @@ def _transposed(context: Context, operand: Operand, span: Span) -> Operand:
                 if shown.endswith("''"):
                     message = f"{shown} is a second derivative on paper, and a number transposed twice here"
                     raise context.source.error(message, span, hint=f"{method('hessian')} has second derivatives")
+                if shown.endswith("'") and context.source.name != "EXPR":  # whose remarks nobody sees
+                    message = f"{shown} is a derivative on paper, and a number transposed here"
+                    hint = "write the formula of the derivative, without a mark, or the number alone"
+                    raise context.source.error(message, span, hint=hint)
                 why = "gradcli differentiates without a mark"
                 why = "a value by the name T makes it a power" if shown.endswith("T") else why
                 context.findings.warnings.append(f"{shown} is a number transposed, which is itself; {why}")

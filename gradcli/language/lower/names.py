@@ -95,7 +95,7 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
     arguments = behind.arguments if isinstance(behind, NameNode | Member) else None
     name = behind.name if isinstance(behind, Member) else token
     span = token.span.to(name.span) if used else token.span
-    is_variable = name.text in found.variables and ops.find(name.text) is None  # else a function
+    is_variable = name.text in found.variables and not (ops.find(name.text) or name.text in context.known.calls)
     is_value = not used and (name.text in context.names.values or is_variable)
     if arguments is not None and not is_value:
         words = [node.token.text, *(one.name.text for one in trailers[:used] if isinstance(one, Member))]
@@ -124,6 +124,10 @@ def named(context: Context, node: NameNode, trailers: Sequence[Trailer]) -> Name
 
 def _called(context: Context, name: Token, span: Span, words: Sequence[str], arguments: Arguments) -> Operand:
     """Lower a function of the table, or a call that has the form of one."""
+    if len(words) == 1 and name.text in context.known.calls:
+        from gradcli.language.lower.called_values import called_function  # for texts next to one that defines functions
+
+        return called_function(context, name, arguments)
     if len(words) == 1 and (found := called_in_formula(context, name, arguments)) is not None:
         return found
     if name.text == SIGMA:

@@ -14,6 +14,7 @@ gradient vector unless the function has a variable of that name; no claim can na
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,12 +25,14 @@ import sympy
 
 from gradcli.errors import InputError, Place, ShapeError, Span, did_you_mean
 from gradcli.language.inputs import Value, read_value
+from gradcli.language.lower.context import Known, NeighbourFunction
 from gradcli.language.lower.juxtaposed_names import cut, factors, meant, place_of
 from gradcli.language.ops import Kind
 from gradcli.language.parsing import parse_claim
 from gradcli.language.program.dot_products import MAY_BE_DOT
 from gradcli.language.program.shapes import infer, remarks_on_dots
 from gradcli.language.program.wengert import Atom, Builder, Call, Program, Shape, broadcast, show
+from gradcli.option_words import option
 from gradcli.parts.claims.equations import differentials_in, read_equations, source_of
 from gradcli.parts.claims.structures import projected
 from gradcli.parts.claims.subject import Subject, V
@@ -135,20 +138,26 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
     known = {str(symbol): shape for symbol, shape in subject.known.items()}
     said = source_of(text.rstrip() or text, source)
     named = {**subject.assigned, **known}
+    called: Sequence[str] = ()
+    calls: Mapping[str, NeighbourFunction] = {}
+    if "(" in text:
+        from gradcli.language.lower.called_values import settle_calls
+
+        called, calls = settle_calls(said, subject.callable_names), subject.callable_names.functions
     cut(said, [*named])
-    said.factors = factors(said, [*named])
+    said.factors = factors(said, named.keys() - calls.keys())
     if differentials_in(said.text, subject.program.names):
         from gradcli.parts.claims.differentials import read_differential
 
         return ParsedClaim(_written_out(read_differential(said, subject, named), subject, known), is_indexed=False)
     indexed = read_equations(said, subject, known)
-    is_of_matrices = subject.program.is_of_matrices
-    program = indexed or parse_claim(said, frozenset(named), named, is_of_matrices=is_of_matrices, ask=ask_torch)
+    how = Known(frozenset(named), named, None, ask_torch, is_of_matrices=subject.program.is_of_matrices, calls=calls)
+    program = indexed or parse_claim(said, how)
     for name in program.names:
         if name not in named:
             raise _unknown(program, name, subject, known)
     is_plain = indexed or (known.keys() >= {*program.names} and not MAY_BE_DOT.search(program.text))
-    note = "" if is_plain else "; ".join(_remarks(program, subject, named))
+    note = "; ".join(called or (() if is_plain else _remarks(program, subject, named)))
     return ParsedClaim(_written_out(program, subject, known), indexed is not None, note)
 
 
@@ -239,12 +248,21 @@ def read_function(subject: Subject, function: ClaimedFunction, inputs: Mapping[s
     return (replace(reading, program=program) if is_of_inputs else reading), numbers
 
 
+_CALLED = re.compile(r"(?<![\w.])(?P<name>[^\W\d]\w*)(?P<primes>['\u2032]*)\(")
+"""A function or its derivative at a point, `f(2)`, `f'(2)`."""
+
+
 def read_numbers(subject: Subject, value: Value) -> tuple[Array, Reading]:
     """Read the claim of numbers.
 
     Raises:
         GradcliError: they are no value, or have a shape that no derivative here has.
     """
+    if isinstance(value, str) and (found := _CALLED.search(value)) and found["name"] in subject.callable_names:
+        message = f"what is expected is numbers, and this names {found['name']}, a function"
+        claim = option("claim", f'"{value}"')
+        hint = "write the number" if found["primes"] else f"a formula is a claim: {claim}"
+        raise InputError(message, place=Place(value, Span(*found.span()), "--expect"), hint=hint)
     numbers = read_value(value, "--expect")
     place = Place(value, Span(0, len(value)), "--expect") if isinstance(value, str) else None
     return numbers, replace(of_shape(subject, numbers.shape, place), own=numbers.shape)

@@ -16,6 +16,7 @@ import sympy
 
 from gradcli.adjoint.gradient import gradient
 from gradcli.errors import InputError, Place, Span
+from gradcli.language.lower.context import Known
 from gradcli.language.parsing import parse_claim
 from gradcli.language.program import numeric
 from gradcli.language.program.passes import for_formulas
@@ -45,7 +46,7 @@ def read_differential(source: SourceText, subject: Subject, known: Mapping[str, 
     start = source.text.index("=") + 1
     shapes = {**known, **{f"d{name}": known[name] for name in moved}}
     right = SourceText(" " * start + source.text[start:], source.name)
-    program = parse_claim(right, frozenset(shapes), shapes)
+    program = parse_claim(right, Known(frozenset(shapes), shapes))
     place = Place(source.text, Span(start, len(source.text)), source.name)
     of_symbols = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables if str(symbol) in shapes})
     own = of_symbols[program.output]
@@ -67,7 +68,7 @@ def _derivative(
     symbols = {str(symbol): symbol for symbol in primitive.variables}
     target = symbols.get(f"d{subject.variable}")
     if target is None:
-        return parse_claim(SourceText(f"zeros({list(subject.x)})" if subject.x else "0", place.source), frozenset(), {})
+        return parse_claim(SourceText(f"zeros({list(subject.x)})" if subject.x else "0", place.source), Known())
     weight: sympy.Expr = sympy.S.One if math.prod(subject.y) == 1 else VECTOR
     of_symbols = infer(primitive, {symbol: shapes[name] for name, symbol in symbols.items()})
     of_symbols |= {} if weight == 1 else {VECTOR: subject.y}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
@@ -13,6 +14,10 @@ import sympy
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Program, Shape
 from gradcli.parts.claims.structures import Assumed
+from gradcli.questions.text_reading import read_whole
+
+if TYPE_CHECKING:
+    from gradcli.language.lower.called_values import CallableNames
 from gradcli.results import Array
 
 V = "v"
@@ -78,6 +83,13 @@ class Subject:
             return {self.program.output_name: self.y}
         shapes = infer(self.program, self.shapes, bounded=False)
         return {name: shapes.get(atom, ()) for name, atom in self.named.items()}
+
+    @cached_property
+    def callable_names(self) -> CallableNames:
+        """What a claim may write with arguments: `f(x)` is the value, `f(2*x)` the function there."""
+        from gradcli.language.lower.called_values import callable_names  # which a claim without calls does not need
+
+        return callable_names(self.program, lambda text: read_whole(text).program)
 
     @property
     def has_vector(self) -> bool:

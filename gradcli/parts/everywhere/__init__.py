@@ -13,6 +13,7 @@ zeros                            zeros of y or of its gradient, with existence
 stopping                         when a search ends early: its time, an interrupt
 held_kinds                       kinks, jumps, poles and edges that a box may hold
 line_boxes, moving_box           lines through a point; a question on a box
+written_derivatives              derivatives as mathematics writes them, as quotients
 box_statements                   statements on y and its derivatives, as numbers that are to be positive
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements

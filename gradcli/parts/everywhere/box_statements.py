@@ -14,19 +14,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from gradcli.errors import GradcliError, InputError, Place, Span
-from gradcli.language.parsing import parse
-from gradcli.language.program.wengert import Atom
+from gradcli.language.lower.called_values import callable_names, settle_calls
+from gradcli.language.parsing import parse_formula
+from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.scalars import in_numbers
+from gradcli.parts.everywhere.written_derivatives import DerivativeWriting
+from gradcli.questions.text_reading import read_whole
 from gradcli.reference.bounds import NoRuleError
 
 Shape = Literal["convex", "concave"]
@@ -60,8 +64,19 @@ class BoxCondition:
     said: str = ""
 
 
+def in_quotients(text: str, box: MovingBox) -> str:
+    """Write the derivatives of a statement as quotients, `d2y/dx2` for `f''(x)`.
+
+    Raises:
+        InputError: There is no such derivative here.
+    """
+    program = box.bound_function.program
+    taken = {*program.names, *program.assigned} - {program.output_name}
+    return DerivativeWriting(program.output_name, taken, [one.text for one in box.names]).in_quotients(text)
+
+
 def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
-    """Read a statement as conditions that are all to hold.
+    """Read a statement, whose derivatives are written as quotients, as conditions that are all to hold.
 
     Raises:
         InputError: It is not of this form, or names what there is not.
@@ -94,9 +109,6 @@ class _Comparison:
 _EQUAL_SLOPE = re.compile(r"\s*[d∂][^\W\d]\w*\s*/\s*[d∂][^\W\d]\w*\s*")
 """A first derivative, which a claim is equal to."""
 
-_PRIME = re.compile(r"\b[^\W\d](?:'|\u2032)(?!\w)")
-"""A derivative by its prime, which elsewhere is a transpose: `y'`."""
-
 
 def _folded(name: str, parts: Sequence[str]) -> str:
     found = parts[0]
@@ -109,10 +121,6 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
     """Read a part: a word, or a chain of comparisons."""
     if text in SHAPES:
         return [SHAPES[text]]
-    if (mark := _PRIME.search(text)) is not None:
-        start = whole.find(mark[0])
-        place = Place(whole, Span(start, start + len(mark[0])), "--prove")
-        raise InputError("a derivative is written as a quotient", place=place, hint="write dy/dx for y'")
     sides, signs = _sides(text)
     if not signs or not all(sides):
         raise InputError(
@@ -174,7 +182,7 @@ def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:
         found[name] = derivative
         return name
 
-    text = _derivative(y).sub(named, expression.replace("∂²", "d2").replace("∂", "d"))
+    text = _derivative(y).sub(named, expression)
     return _of_names(text, whole, box, {**found, y: ()})
 
 
@@ -200,7 +208,7 @@ def _place_of(name: str, names: Mapping[str, int], whole: str) -> int:
 def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, Derivative]) -> BoxQuantity:
     """Read an expression of derivatives and variables as a Program of numbers."""
     try:
-        program = parse(text, given=frozenset(derivatives))
+        program = _parsed(text, frozenset(derivatives), box)
         values = {name: box.bound_function.arrays[name] for name in program.names if name not in derivatives}
     except GradcliError as error:
         raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
@@ -228,6 +236,16 @@ def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, D
         for n, symbol in enumerate(atoms.ravel()):
             named[symbol] = derivatives[name] if name in derivatives else places[own[name][n]]
     return BoxQuantity(box.function, (), evaluator, named)
+
+
+def _parsed(text: str, names: frozenset[str], box: MovingBox) -> Program:
+    """Parse a side of a statement, in which `f(x)` is the value, and `f(2*x)` the function there."""
+    read = SourceText(text, "EXPR")
+    if "(" not in text:
+        return parse_formula(read, names, {})
+    found = callable_names(box.bound_function.program, lambda one: read_whole(one).program)
+    settle_calls(read, replace(found, values=[found.output]))
+    return parse_formula(read, names, {}, found.functions)
 
 
 def _place(text: str) -> Place:

@@ -11,7 +11,7 @@ from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halves, is_narrow, middle_of
-from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of
+from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of, in_quotients
 from gradcli.parts.everywhere.curvature_rules import Curving, curving
 from gradcli.parts.everywhere.held_kinds import held_kinds
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract
@@ -40,7 +40,8 @@ def proofs_of(statements: Sequence[str], box: MovingBox, seconds: float) -> list
     Raises:
         InputError: One is not of the form that is read.
     """
-    read = [(text, conditions_of(text, box)) for text in statements]
+    written = [in_quotients(text, box) for text in statements]
+    read = [(text, conditions_of(text, box)) for text in written]
     trial.end()
     kinds = held_kinds(box.quantity(), box.low, box.high) if read else 0
     note = WHERE_THERE_IS_ONE if kinds & WITHOUT_VALUE else ""

@@ -190,14 +190,34 @@ def require_passed(
         return
     if isinstance(answer, BoxChecking):
         raise WrongGradientsError(f"not all that is asked of {called} in the box is proved\n{answer}")
-    found = "could not be checked" if answer.failing == ("unchecked",) else "are not right"
-    is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
+    raise WrongGradientsError(f"{'; '.join(_failures(answer, called))}{_ways(answer, budget, is_custom)}\n{answer}")
+
+
+def _failures(answer: Checking, called: str) -> list[str]:
+    """Say what did not pass: torch's gradients, or what is stated of the derivative."""
+    found, failed = list[str](), [one for one in answer.claims if not one.passes(answer.allowed)]
+    if answer.failing or answer.elsewhere or not failed:
+        is_open = answer.failing == ("unchecked",) or not (answer.failing or answer.elsewhere)
+        found.append(f"the gradients of {called} {'could not be checked' if is_open else 'are not right'}")
+    if failed:
+        outcome = "refuted" if any(one.status == "refuted" for one in failed) else "neither proved nor refuted"
+        found.append(f"what is stated to be the derivative of {called} is {outcome}")
+        if not answer.failing and answer.check is not None and answer.check.verdict == "agree":
+            found.append("torch's own numbers agree with the truth")
+    return found
+
+
+def _ways(answer: Checking, budget: float | None, is_custom: bool) -> str:
+    """Say in parentheses by which options what failed may pass; nothing where none helps."""
     meant = [verdict for verdict in answer.failing if verdict != "disagree"]
-    ways = f"allow={meant} lets pass what is meant, " * bool(meant) + "atol= and rtol= known errors"
+    is_unchecked = answer.failing == ("unchecked",)
+    is_short = answer.check is not None and answer.check.verdict == "unchecked" and budget is None
+    ways = [f"allow={meant} lets pass what is meant"] if meant else []
+    ways += ["atol= and rtol= let known errors pass"] if answer.failing and not is_unchecked else []
     if "disagree" in answer.failing and is_custom:
-        ways += ", and backward_of=g a backward pass that is meant to be that of g"
-    ways += ", and budget=60 gives it a minute" * (answer.failing == ("unchecked",) and is_short)
-    raise WrongGradientsError(f"the gradients of {called} {found} ({ways})\n{answer}")
+        ways.append("backward_of=g is for a backward pass that is meant to be that of g")
+    ways += ["budget=60 gives the check a minute"] if is_unchecked and is_short else []
+    return f" ({'; '.join(ways)})" if ways else ""
 
 
 def claims_and_numbers(stated: Mapping[str, Argument]) -> dict[str, Argument]:

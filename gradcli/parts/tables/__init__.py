@@ -4,6 +4,7 @@ folder        the parts, the journal of a run and its manifest
 schedule      the work on rows: into one file, or cut into pieces, which become parts here or on Dask
 column_names  columns in capital or small letters
 streaming     columns bound to variables; blocks of rows computed in order
+tally         the count of rows: read, written, at fault, without a value
 many_points   the choice of the points to judge among many, and one check of them all
 rows          many points in: one file or a folder of them; blocks of rows of any format
 row_formats   formats of rows, and the suffixes of their files

@@ -24,7 +24,7 @@ from gradcli.results.record import Record
 
 if TYPE_CHECKING:
     from gradcli.parts.tables.many_points import Sample
-    from gradcli.parts.tables.streaming import Tally
+    from gradcli.parts.tables.tally import Tally
 
 MANIFEST = "_gradcli.json"
 
@@ -44,6 +44,8 @@ class FolderPart(Record):
         bytes: The size of its file.
         sha256: Of that.
         sample: The rows to judge, which the manifest has of all parts together.
+        valueless: The rows at which the function or a derivative is NaN, where `on_error` is not `fail`.
+        first_valueless: The first of them.
     """
 
     name: str
@@ -56,6 +58,8 @@ class FolderPart(Record):
     bytes: int
     sha256: str
     sample: Mapping[str, object] | None = None
+    valueless: int = 0
+    first_valueless: str | None = None
 
     @classmethod
     def from_rows(cls, path: str, given: str, rows: tuple[int, int | None], tally: Tally) -> FolderPart:
@@ -63,16 +67,18 @@ class FolderPart(Record):
         counts = tally.read, tally.written, tally.faulty, tally.first or None
         sample = tally.sample.facts() if tally.sample else None
         folder, name = os.path.split(path)
-        part = cls(name, given, rows, *counts, os.path.getsize(path), checksum(path), sample)
+        none = tally.valueless, tally.first_valueless or None
+        part = cls(name, given, rows, *counts, os.path.getsize(path), checksum(path), sample, *none)
         _write(_note(folder, name), vars(part))
         return part
 
     @property
     def tally(self) -> Tally:
         """The rows that went by."""
-        from gradcli.parts.tables.streaming import Tally
+        from gradcli.parts.tables.tally import Tally
 
-        return Tally(self.read, self.written, self.faulty, self.first_fault or "", _sample(self.sample))
+        first, none = self.first_fault or "", self.first_valueless or ""
+        return Tally(self.read, self.written, self.faulty, first, _sample(self.sample), self.valueless, none)
 
 
 def input_facts(path: str) -> dict[str, Any]:

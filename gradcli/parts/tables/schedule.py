@@ -35,7 +35,8 @@ from gradcli.results import RowSource
 from gradcli.results.record import Record
 
 if TYPE_CHECKING:
-    from gradcli.parts.tables.streaming import Stream, Tally
+    from gradcli.parts.tables.streaming import Stream
+    from gradcli.parts.tables.tally import Tally
     from gradcli.parts.typed_function import TypedFunction
 
 _RETRIES = 2

@@ -28,6 +28,11 @@ def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool
         lines.append(f"{passage.read:,} row{'s' * (passage.read != 1)} read{wrong}, {passage.written:,} written{rate}")
     if passage.first:
         lines.append(f"the first: {passage.first}")
+    if passage.valueless:
+        rows = "row has" if passage.valueless == 1 else "rows have"
+        rows = f"other {rows}" if passage.faulty else rows
+        values = f"nan as the value of {passage.output} or a derivative"
+        lines.append(f"{passage.valueless:,} {rows} {values}; the first: {passage.first_valueless}")
     if passage.check is not None:
         check = passage.check
         details = f" ({chosen(check)})" if chosen(check) else ""

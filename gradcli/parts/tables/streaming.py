@@ -25,6 +25,7 @@ from gradcli.locking import one_at_a_time
 from gradcli.option_words import in_shell, option
 from gradcli.parts.tables.column_names import in_other_letters
 from gradcli.parts.tables.many_points import MOST_POINTS, Sample, critical_points, merged, worst_point
+from gradcli.parts.tables.tally import Tally
 from gradcli.questions.bound_function import BoundFunction, Device, Dtype, FunctionWithValues, rounded
 from gradcli.questions.judging import compare_numbers, explained, with_advice
 from gradcli.questions.parsed_text import Inputs, ParsedText
@@ -261,24 +262,6 @@ class _Done:
     values: tuple[Array, ...]
 
 
-@dataclass
-class Tally:
-    """Count of the rows read, written and at fault, with the first fault in words, and a sample of rows."""
-
-    read: int = 0
-    written: int = 0
-    faulty: int = 0
-    first: str = ""
-    sample: Sample | None = None
-
-    def add(self, other: Tally) -> None:
-        """Add the tally of the rows that follow."""
-        self.read, self.written = self.read + other.read, self.written + other.written
-        self.faulty, self.first = self.faulty + other.faulty, self.first or other.first
-        if self.sample and other.sample:
-            self.sample.join(other.sample)
-
-
 class Stream:
     """One pass of rows through a function, for one thread: what streams compute is not held back by other threads.
 
@@ -344,9 +327,9 @@ class Stream:
             check = self._checked() if tally.sample else None
         output, remarks = (program := self.plan.bound.program).output_name, program.warnings
         called = {row.number: row.called for row in tally.sample.rows()} if tally.sample else {}
-        return StreamSummary(
-            tally.read, tally.written, tally.faulty, self._on_error, tally.first, output, check, called, remarks
-        )
+        counts = tally.read, tally.written, tally.faulty, self._on_error, tally.first
+        none = {"valueless": tally.valueless, "first_valueless": tally.first_valueless}
+        return StreamSummary(*counts, output, check, called, remarks, **none)  # type: ignore[arg-type]
 
     def _begin(self, stack: ExitStack) -> tuple[Executor, int]:
         """Start the workers, and return the number of blocks that may be in flight."""
@@ -405,6 +388,8 @@ class Stream:
     def _taken(self, done: _Done) -> Mapped:
         if self._on_error == "fail":
             _refuse(done.faults)
+        else:
+            self.tally.add_valueless(done.block, done.good, done.values, self.plan.source.name)
         first = next((in_shell(fault.message) for fault in done.faults), "")
         self.tally.add(Tally(len(done.block.numbers), done.mapped.count, len(done.faults), first))
         if (sample := self.tally.sample) is not None:

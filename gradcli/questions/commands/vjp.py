@@ -16,7 +16,7 @@ from gradcli.crosscheck.summary import joined
 from gradcli.errors import InputError, TooLargeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import meant, place_of
-from gradcli.language.parsing import parse_formula
+from gradcli.language.parsing import parse_formula, settle_value
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Program, show
 from gradcli.language.snippet_result import ADD_UP
@@ -226,10 +226,17 @@ def apart(unbound: FunctionWithValues, text: str, v: object = None) -> tuple[Fun
     if not text.strip():
         raise InputError(f"{option('loss')} is empty", hint='write a loss of the output, such as "sum(y**2)"')
     _, snippet = unbound.read_with(unbound.at)
-    names = set(parse_formula(SourceText(text, SOURCE), frozenset(unbound.at), {}).names)
+    names = set(parse_formula(_source(text, snippet.program), frozenset(unbound.at), {}).names)
     names -= {*snippet.program.names, *snippet.values}
     extra = {name: read_value(value, f"--at {name}") for name, value in unbound.at.items() if name in names}
     return replace(unbound, at={name: value for name, value in unbound.at.items() if name not in extra}), extra
+
+
+def _source(text: str, program: Program) -> SourceText:
+    """Make the source of a loss, in which `y(x)` is y, the value of the function."""
+    source = SourceText(text, SOURCE)
+    settle_value(source, program.output_name, program.names)
+    return source
 
 
 def derive_loss(bound: BoundFunction, text: str, extra: Mapping[str, Array]) -> Loss:
@@ -256,7 +263,7 @@ def derive_loss(bound: BoundFunction, text: str, extra: Mapping[str, Array]) -> 
     # In the loss the name of the output is the output, even where an input has it too.
     given.pop(y, None)
     shapes = {y: bound.shape, **{name: array.shape for name, array in given.items()}}
-    program = parse_formula(SourceText(text, SOURCE), frozenset(shapes), shapes)
+    program = parse_formula(_source(text, bound.program), frozenset(shapes), shapes)
     _require_known(program, y, shapes)
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
     if math.prod(shape := inside.get(program.output, ())) != 1:

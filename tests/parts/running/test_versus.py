@@ -112,8 +112,8 @@ def test_low_precision_in_between_is_not_said_to_be_wrong(kind: str) -> None:
 @pytest.mark.parametrize(
     ("function", "at", "said"),
     [
-        (torch.abs, 0.0, "not right (allow=['kink'] lets pass what is meant, atol= and rtol= known errors)"),
-        (_HalfBackward.apply, 0.5, "not right (atol= and rtol= known errors, and backward_of=g"),
+        (torch.abs, 0.0, "not right (allow=['kink'] lets pass what is meant; atol= and rtol= let known errors pass)"),
+        (_HalfBackward.apply, 0.5, "not right (atol= and rtol= let known errors pass; backward_of=g"),
     ],
 )
 def test_an_error_says_what_would_pass(function: Callable[..., Any], at: float, said: str) -> None:
