@@ -266,7 +266,8 @@ def kind_of(path: str, told: str | None, command: str) -> str:
         named = f"the suffix '{suffix}'" if suffix else "no suffix"
         shown = path or "''"
         message = f"-o {shown} has {named}, and the suffix says what to write"
-        raise InputError(message, hint=f"known are {', '.join(suffixes)}; any other name needs --format")
+        own = ", ".join(registry.suffixes_of(command))
+        raise InputError(message, hint=f"{command} writes {own}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)
@@ -281,7 +282,8 @@ def _require_fit(path: str, kind: str, command: str) -> None:
         resolve_name(own.require)()
     if own is None and all(one.commands for one in written):
         if not written[0].is_picture:
-            raise InputError(f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}")
+            message = f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}"
+            raise InputError(message, hint=f"{command} writes {', '.join(registry.suffixes_of(command))}")
         drawn = registry.pictures(command)
         hint = f"write an .{drawn[0]}" if drawn else f"{registry.commands_with_pictures(kind)} draw"
         raise InputError(f"{command} answers with no picture as {kind}", hint=hint)

@@ -64,6 +64,71 @@ def typed_values(line: TypedLine) -> Iterator[TypedValue]:
         yield TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
 
 
+def _words_next_to(line: TypedLine, place: int) -> list[int]:
+    """List the places of the words directly after a value, which are neither options nor the expression."""
+    found = list[int]()
+    while place + 1 + len(found) in line.others:
+        found.append(place + 1 + len(found))
+    is_last = bool(found) and found[-1] == line.others[-1] and line.others[0] in found
+    return found[:-1] if is_last else [n for n in found if n != line.others[0] or len(line.others) > len(found)]
+
+
+def ranges_in_words(line: TypedLine) -> Iterator[Words]:
+    """Join the words of ranges that the shell parted, `--in 0 5`, `--in x 0 5`, `--in x=0 to 5` and `--rows 1 10`."""
+    words = line.words
+    for place, option in reversed([*line.values.items()]):
+        if line.kinds[option] not in (OptionKind.RANGES, OptionKind.WORD):
+            continue
+        attached = f"{option}=" * words[place].startswith(f"{option}=")
+        for count in range(len(_words_next_to(line, place)), 0, -1):
+            typed = " ".join(line.words[place : place + 1 + count]).removeprefix(attached)
+            if (spelled := _of_two_numbers(typed)) is not None:
+                words = (*words[:place], f"{attached}{spelled}", *words[place + 1 + count :])
+                break
+    if words != line.words:
+        yield words
+
+
+_TWO_ENDS = re.compile(
+    rf"(?:(?P<name>{NAME.pattern})\s*[=\s]\s*)?[\[(]?\s*(?P<low>[^\s,;:=]+?)(?:\s*(?:\.\.|…|[,;:]|\bto\b)\s*|\s+)(?P<high>[^\s,;:=]+?)\s*[\])]?"
+)
+"""A range whose ends are parted by blanks, or by other signs."""
+
+
+def _of_two_numbers(typed: str) -> str | None:
+    """Write two numbers as a range, with the name before them; None of other words.
+
+    >>> _of_two_numbers("0 5"), _of_two_numbers("x 0 to pi"), _of_two_numbers("x=0 .. 5"), _of_two_numbers("x y")
+    ('0..5', 'x=0..pi', 'x=0..5', None)
+    """
+    found = _TWO_ENDS.fullmatch(typed.strip())
+    if found is None or not (_is_number(found["low"]) and _is_number(found["high"])):
+        return None
+    return f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
+
+
+def values_in_words(line: TypedLine) -> Iterator[Words]:
+    """Join names and values that the shell parted, `--at x 2`, `--at x = 2` and `--at x 2 y 3`."""
+    words = line.words
+    for place, option in reversed([*line.values.items()]):
+        after = _words_next_to(line, place)
+        if line.kinds[option] not in OF_VALUES or not after or line.words[place].startswith(option):
+            continue
+        given: list[tuple[str, list[str]]] = []
+        for part in re.findall(r"=|[^\s=]+", " ".join(line.words[n] for n in (place, *after))):
+            if part in line.variables:
+                given.append((part, []))
+            elif part != "=" and given and part.strip(","):
+                given[-1][1].append(part.strip(","))
+            elif part != "=" or not given or given[-1][1]:
+                return
+        if given and all(values for _, values in given):
+            named = [word for name, values in given for word in (option, f"{name}={','.join(values)}")]
+            words = (*words[: place - 1], *named, *words[place + 1 + len(after) :])
+    if words != line.words:
+        yield words
+
+
 def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
     for option, typed, _, _, _, put in typed_values(line):
@@ -187,14 +252,14 @@ _INTERVAL = re.compile(
 def _as_range(typed: str) -> str:
     """Write a range with two dots between its ends.
 
-    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5")
-    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5')
+    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5"), _as_range("0 5")
+    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5', '0..5')
     """
     if (found := _BETWEEN.fullmatch(typed) or _INTERVAL.fullmatch(typed)) is not None:
         return (
             f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
         )
-    return re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
+    return _of_two_numbers(typed) or re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
 
 
 def symbolic_directions(line: TypedLine) -> Iterator[Words]:
@@ -342,7 +407,8 @@ _SAME_WORDS = {
 
 _WORDS = _SAME_WORDS | {
     "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch numpy", "py": "torch numpy",
-    "yaml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
+    "float16": "float32", "half": "float32", "bfloat16": "float32", "fp16": "float32", "bf16": "float32",
+    "yaml": "json", "toml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
 }  # fmt: skip
 """Words for those that an option takes, or for what is nearest."""
 
@@ -354,12 +420,17 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
     yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
 
 
+_MOST_CHOICES = 4
+"""Most words of an option that a hint lists where none of them is near."""
+
+
 def choice_meant(line: TypedLine) -> str | None:
     """Name the words that may be meant by one that an option does not take, `--to python`; None without any."""
     for option, typed, kind, *_ in typed_values(line):
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             meant = [one for one in _other_choices(typed, choices) if one in choices]
-            return f"write {', or '.join(f'{option} {one}' for one in meant)}" if meant else None
+            near = meant or (choices if len(choices) <= _MOST_CHOICES else ())
+            return f"write {', or '.join(f'{option} {one}' for one in near)}" if near else None
     return None
 
 
