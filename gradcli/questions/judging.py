@@ -219,6 +219,8 @@ def with_advice(
     """
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
+    if (of_code := _with_cause_in_code(bound, judgement, v)) is not None:
+        return of_code
 
     def judge_form(text: str) -> JudgedForm | None:
         set_step("trying another way to write it")
@@ -235,6 +237,30 @@ def with_advice(
             return found
     except OverTimeError:
         return judgement
+
+
+def _with_cause_in_code(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Judgement | None:
+    """Name the user's code that makes a derivative NaN or infinite while torch goes back; None if none does.
+
+    No form of the function mends that: torch differentiates no line of the forward next to a backward of its own.
+    """
+
+    def is_poisoned(entry: Entry) -> bool:
+        is_lost = entry.torch is not None and not math.isfinite(entry.torch)
+        return entry.variable is not None and is_lost and entry.verdict != "agree"
+
+    if bound.recording is None or not any(map(is_poisoned, judgement.entries)):
+        return None
+    said = bound.recording.made_going_back(bound.wrt, v)
+    if not said:
+        return None
+    return judgement.changed(
+        lambda entry: entry.judged(note=_joined_note(entry, said)) if is_poisoned(entry) else entry
+    )
+
+
+def _joined_note(entry: Entry, said: str) -> str:
+    return ": ".join(filter(None, (entry.note, said)))
 
 
 def explained(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Judgement:
