@@ -41,10 +41,12 @@ class JudgedForm:
     Attributes:
         verdict: The verdict on torch's numbers for it.
         nans: How many of these are NaN.
+        nan_derivatives: How many of those that are NaN are derivatives.
     """
 
     verdict: Verdict
     nans: int
+    nan_derivatives: int
 
 
 def count_nans(entries: Iterable[Entry]) -> int:

@@ -299,7 +299,8 @@ def judged_form(
         found = compare_numbers(other, numbers, tolerance)
     except GradcliError:
         return None
-    return JudgedForm(found.check.verdict, count_nans(found.entries))
+    derivatives = [entry for entry in found.entries if entry.variable is not None]
+    return JudgedForm(found.check.verdict, count_nans(found.entries), count_nans(derivatives))
 
 
 def with_part(check: Check, part: Check, of: str = "") -> Check:

@@ -248,7 +248,7 @@ def _rewritten(
     try:
         for form in itertools.chain(known, _searched(original, measured)):
             judged = judge_form(form.text)
-            if judged is None or SEVERITY.index(judged.verdict) >= worst:
+            if judged is None or judged.nan_derivatives or SEVERITY.index(judged.verdict) >= worst:
                 continue
             if is_same(program, form.same.text, inputs):
                 basis = form.basis.text if form.basis is not None else ""
@@ -280,7 +280,7 @@ def finite_form(
     best: Rewrite | None = None
     for form in () if original is None else finite_candidates(original):
         judged = judge_form(form.text)
-        if judged is None or judged.nans >= fewest:
+        if judged is None or judged.nans >= fewest or judged.nan_derivatives:  # a number without a slope is no cure
             continue
         is_worse = SEVERITY.index(judged.verdict) > SEVERITY.index(judgement.check.verdict)
         if not is_worse and judged.verdict != "nan-trap" and is_same(program, form.same.text, inputs):

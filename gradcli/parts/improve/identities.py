@@ -90,7 +90,7 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
         axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"]))
     if axis is None and "{axis}" in text:
         return None
-    (dim,) = match.statics.get("softmax", (None,))
+    (dim,) = match.statics.get("softmax") or match.statics.get("log_softmax") or (None,)
     return text.format(axis=axis, over=over, dim="" if dim is None else f", dim={dim}")
 
 
@@ -245,6 +245,8 @@ OTHERS = tuple(
     sqrt(b**2 - a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - (a/m)*(c/m))
     sqrt(b**2 + a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 + (a/m)*(c/m))
     sqrt(u**2 + n) -> hypot(u, sqrt(n))
+    log(sum(exp(u))) -> m = detach(amax(u{over})); m + log(sum(exp(u - m){over}))
+    logsumexp(u) -> m = detach(amax(u{over})); m + log(sum(exp(u - m){over}))
     sqrt(a**2 - b**2) -> sqrt(abs(a) - b)*sqrt(abs(a) + b)
     a/(b*c) -> a/b/c
     a/b**2 -> a/b/b
@@ -275,6 +277,9 @@ near 0 and pi the angle by its cosine has an infinite slope
     acos(sum(a*b)/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
     acos(a@b/(norm(a)*norm(b))) -> 2*atan2(norm(a*norm(b) - b*norm(a)), norm(a*norm(b) + b*norm(a)))
     acos(u/sqrt(u**2 + v**2)) -> atan2(abs(v), u)
+where all of {u} are -inf, all count alike in place of NaN
+    softmax(u) -> softmax(maximum(u, -1e30){dim})
+    log_softmax(u) -> log_softmax(maximum(u, -1e30){dim})
 NaN in {u} is left out
     mean(u) -> nanmean(u)
     sum(u) -> nansum(u)
