@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,4 +69,11 @@ class Adviser(Protocol):
 
         Raises:
             OverTimeError: The time of the check is over.
+        """
+
+    def forms_that_lose_less(self, point: AdvisedPoint) -> Iterator[str]:
+        """Yield other forms of the function that lose fewer digits at the point, the best first.
+
+        Raises:
+            OverTimeError: The time is over.
         """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -226,17 +227,13 @@ def with_advice(
         set_step("trying another way to write it")
         return judged_form(bound, text, v, ask, tolerance)
 
-    try:
-        with time_limit():
-            set_step("looking for what is to blame")
-            found = judgement
-            for adviser in _advisers():
-                rewrite = found.check.rewrite
-                found = adviser.advised(advised_point(bound), found, v, judge_form)
-                found = replace(found, check=replace(found.check, rewrite=found.check.rewrite or rewrite))
-            return found
-    except OverTimeError:
-        return judgement
+    with suppress(OverTimeError), time_limit():
+        set_step("looking for what is to blame")
+        for adviser in _advisers():
+            found = adviser.advised(advised_point(bound), judgement, v, judge_form)
+            rewrite = found.check.rewrite or judgement.check.rewrite
+            judgement = replace(found, check=replace(found.check, rewrite=rewrite))
+    return judgement
 
 
 def _with_cause_in_code(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Judgement | None:
@@ -268,6 +265,16 @@ def explained(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Ju
     for adviser in _advisers():
         judgement = adviser.explained(advised_point(bound), judgement, v)
     return judgement
+
+
+def forms_that_lose_less(bound: BoundFunction) -> Iterator[str]:
+    """Yield other forms of a function that lose fewer digits at its point, the best first.
+
+    Raises:
+        OverTimeError: The time is over.
+    """
+    for adviser in _advisers():
+        yield from adviser.forms_that_lose_less(advised_point(bound))
 
 
 def advised_point(bound: BoundFunction) -> AdvisedPoint:

@@ -28,7 +28,7 @@ from gradcli.parts.improve.error_trace import DiagnosisContext
 from gradcli.parts.improve.expansions import with_series
 from gradcli.parts.improve.exploring import MOST_OPERATIONS, better, candidates, finite_candidates, readable, searched
 from gradcli.parts.improve.forms import Form
-from gradcli.parts.improve.measuring import Measure, around, enclosed, point_of
+from gradcli.parts.improve.measuring import ENOUGH, Measure, around, enclosed, point_of
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import OverBudgetError
@@ -194,6 +194,23 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
 
     rewrite = _rewritten(point.program, point.inputs, found, culprit, judge_form, measured)
     return replace(found, check=replace(found.check, rewrite=rewrite))
+
+
+def forms_that_lose_less(point: AdvisedPoint) -> Iterator[str]:
+    """Yield other forms of the function that lose fewer digits at the point, the best first.
+
+    Raises:
+        OverTimeError: The time is over.
+    """
+    original = readable(point.program, {name: array.shape for name, array in point.inputs.items()})
+    points = around(point.inputs, point.dtype, still=position_names(point.program))
+    measure = Measure(point.program, points, point.wrt, point.dtype, enough=ENOUGH)
+    loss = None if original is None else measure.lost_bits(point.program)
+    if original is None or loss is None or measure.agrees(loss):
+        return
+    for form in _searched(original, lambda: measure):
+        if is_same(point.program, form.same.text, point.inputs):
+            yield form.value_text
 
 
 def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:

@@ -6,9 +6,9 @@ Of a custom function torch differentiates no line of its `forward`, which does h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gradcli.autodiff.run import Trace, trace as traced
 from gradcli.errors import GradcliError
@@ -17,7 +17,9 @@ from gradcli.parts.running.recorded import Recorded
 from gradcli.recording.places import CallPlace
 from gradcli.results import VJP, Array
 
-_NOT_FINITE: Mapping[str, Callable[[Array], Any]] = {"infinity": np.isinf, "NaN": np.isnan}
+_IsLost = Callable[[Array], npt.NDArray[np.bool_]]
+
+_NOT_FINITE: Mapping[str, _IsLost] = {"infinity": np.isinf, "NaN": np.isnan}
 """Test for each, by name; where one leads to the other, infinity is the first."""
 
 
@@ -49,7 +51,7 @@ def beginnings(made: Recorded, answer: VJP, since: Callable[[str, str], str]) ->
     return (*(f"{x.name} holds infinity{since(x.name, 'infinity')}" for x in infinite), *found)
 
 
-def _forward(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+def _forward(trace: Trace, line: Line, has: _IsLost) -> bool:
     return bool(has(trace.values[line.symbol]).any()) and not any(has(one).any() for one in _operands(trace, line))
 
 
@@ -57,7 +59,7 @@ def _operands(trace: Trace, line: Line) -> Iterator[Array]:
     return (trace.values[one] if one in trace.values else np.array(number(one)) for one in line.call.operands)
 
 
-def _back(trace: Trace, line: Line, has: Callable[[Array], Any]) -> bool:
+def _back(trace: Trace, line: Line, has: _IsLost) -> bool:
     given = trace.adjoints.get(line.symbol)
     if given is None or has(given).any():
         return False
