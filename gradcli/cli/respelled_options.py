@@ -162,7 +162,10 @@ def arguments_as_options(line: TypedLine) -> Iterator[Words]:
         name, equals, attached = line.words[place].partition("=")
         value = attached or "".join(line.words[place + 1 : place + 2])
         unknown[place] = UnknownOption(place, name, name[1:], value, bool(value), 1 + (not equals), bool(equals))
+    known = {flag for command in all_commands() for flag in kinds_of(command)}  # which mean something else
     for place, one in unknown.items():
+        if one.typed in known:
+            continue
         rest = {*line.others} - {*range(place, place + one.words)}
         if line.start and one.has_value and not rest and not one.value.startswith("-"):
             yield line.put(place, one.words, one.value)

@@ -162,7 +162,9 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
 def _one_expression(line: TypedLine) -> Iterator[Words]:
     """Join all words that are neither options nor values into one expression."""
     first, *rest = line.others or (0,)
-    if rest and not _stands_alone(line.command) and not any(os.path.exists(line.words[n]) for n in rest):
+    if not rest or _stands_alone(line.command):
+        return
+    if all(line.words[n].strip() and not os.path.exists(line.words[n]) for n in rest):
         whole = " ".join(line.words[n] for n in line.others)
         yield tuple(whole if n == first else word for n, word in enumerate(line.words) if n not in rest)
 
