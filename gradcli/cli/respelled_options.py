@@ -164,7 +164,7 @@ def arguments_as_options(line: TypedLine) -> Iterator[Words]:
         unknown[place] = UnknownOption(place, name, name[1:], value, bool(value), 1 + (not equals), bool(equals))
     known = {flag for command in all_commands() for flag in kinds_of(command)}  # which mean something else
     for place, one in unknown.items():
-        if one.typed in known:
+        if one.typed in known or (not one.has_value and one.name in _ALONE):
             continue
         rest = {*line.others} - {*range(place, place + one.words)}
         if line.start and one.has_value and not rest and not one.value.startswith("-"):

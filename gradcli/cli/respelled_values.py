@@ -90,7 +90,7 @@ def ranges_in_words(line: TypedLine) -> Iterator[Words]:
 
 
 _TWO_ENDS = re.compile(
-    rf"(?:(?P<name>{NAME.pattern})\s*[=\s]\s*)?[\[(]?\s*(?P<low>[^\s,;:=]+?)(?:\s*(?:\.\.|…|[,;:]|\bto\b)\s*|\s+)(?P<high>[^\s,;:=]+?)\s*[\])]?"
+    rf"(?:(?P<name>{NAME.pattern})\s*[=\s]\s*)?[\[(]?\s*(?P<low>[^\s,;:=]+?)(?:\s*(?:\.\.|…|[,;:]|\b(?:to|and)\b)\s*|\s+)(?P<high>[^\s,;:=]+?)\s*[\])]?"
 )
 """A range whose ends are parted by blanks, or by other signs."""
 
@@ -101,7 +101,7 @@ def _of_two_numbers(typed: str) -> str | None:
     >>> _of_two_numbers("0 5"), _of_two_numbers("x 0 to pi"), _of_two_numbers("x=0 .. 5"), _of_two_numbers("x y")
     ('0..5', 'x=0..pi', 'x=0..5', None)
     """
-    found = _TWO_ENDS.fullmatch(typed.strip())
+    found = _TWO_ENDS.fullmatch(re.sub(r"^\s*(?:from|between)\b|\s+$", "", typed).strip())
     if found is None or not (_is_number(found["low"]) and _is_number(found["high"])):
         return None
     return f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
@@ -109,24 +109,46 @@ def _of_two_numbers(typed: str) -> str | None:
 
 def values_in_words(line: TypedLine) -> Iterator[Words]:
     """Join names and values that the shell parted, `--at x 2`, `--at x = 2` and `--at x 2 y 3`."""
-    words = line.words
+    words, is_named = line.words, False
     for place, option in reversed([*line.values.items()]):
         after = _words_next_to(line, place)
         if line.kinds[option] not in OF_VALUES or not after or line.words[place].startswith(option):
             continue
-        given: list[tuple[str, list[str]]] = []
-        for part in re.findall(r"=|[^\s=]+", " ".join(line.words[n] for n in (place, *after))):
-            if part in line.variables:
-                given.append((part, []))
-            elif part != "=" and given and part.strip(","):
-                given[-1][1].append(part.strip(","))
-            elif part != "=" or not given or given[-1][1]:
-                return
-        if given and all(values for _, values in given):
-            named = [word for name, values in given for word in (option, f"{name}={','.join(values)}")]
-            words = (*words[: place - 1], *named, *words[place + 1 + len(after) :])
-    if words != line.words:
+        typed = " ".join(line.words[n] for n in (place, *after))
+        if all(NUMBER.fullmatch(part) for part in typed.split()):
+            words = (
+                *words[:place],
+                ",".join(part.strip(",") for part in typed.split()),
+                *words[place + 1 + len(after) :],
+            )
+        elif (named := _named_in_words(typed, line.variables)) is not None:
+            is_named = True
+            words = (
+                *words[: place - 1],
+                *(w for one in named for w in (option, one)),
+                *words[place + 1 + len(after) :],
+            )
+        else:
+            return
+    if is_named:
         yield words
+
+
+def _named_in_words(typed: str, variables: Sequence[str]) -> list[str] | None:
+    """Write names and values that blanks part with = between them; None of what is no such list.
+
+    >>> _named_in_words("x = 2 y 3 4", ["x", "y"]), _named_in_words("2 y 3", ["x", "y"])
+    (['x=2', 'y=3,4'], None)
+    """
+    given: list[tuple[str, list[str]]] = []
+    for part in re.findall(r"=|[^\s=]+", typed):
+        if part in variables:
+            given.append((part, []))
+        elif part != "=" and given and part.strip(","):
+            given[-1][1].append(part.strip(","))
+        elif part != "=" or not given or given[-1][1]:
+            return None
+    return [f"{name}={','.join(values)}" for name, values in given] if all(one for _, one in given) else None
 
 
 def values_in_order(line: TypedLine) -> Iterator[Words]:
