@@ -174,6 +174,12 @@ def suffixes() -> dict[str, str]:
     return _first_of_each((suffix, one.form) for one in all_renderers() for suffix in one.suffixes)
 
 
+def suffixes_of(command: str) -> tuple[str, ...]:
+    """Return the suffixes of the files that the answer of a command can be written to."""
+    written = [one for one in all_renderers() if not one.commands or command in one.commands]
+    return tuple(dict.fromkeys(name for one in written if one.form not in lacks(command) for name in one.suffixes))
+
+
 @lru_cache(maxsize=64)
 def renderer(form: str, kind: type | None = None) -> Renderer | None:
     """Return what writes answers of a class; None where nothing does.

@@ -299,5 +299,5 @@ def extra_words_error(first: str, others: Sequence[str]) -> UsageError:
     hint = expanded([first, *others])
     if all(map(os.path.isfile, others)):
         hint = hint or "put a pattern of files in quotes, such as --points 'data/*.csv'"
-    hint = hint or 'what has spaces stands in quotes, such as "x + 1" or --at "1, 2"'
+    hint = hint or "one expression stands in one pair of quotes, and each option has one value, such as --at x=1,2"
     return UsageError(f"unexpected {words}: {shown}", hint=hint)

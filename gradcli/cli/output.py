@@ -268,8 +268,8 @@ def kind_of(path: str, told: str | None, command: str) -> str:
         message = f"-o {shown} has {named}, and the suffix says what to write"
         if suffix in OTHER_PICTURES:
             raise InputError(message, hint=_pictures(command, OTHER_PICTURES[suffix][0]))
-        own = [one for one, kind in suffixes.items() if _is_written(kind, command)]
-        raise InputError(message, hint=f"known are {', '.join(own)}; any other name needs --format")
+        own = ", ".join(registry.suffixes_of(command))
+        raise InputError(message, hint=f"{command} writes {own}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)
@@ -289,13 +289,6 @@ def _pictures(command: str, kind: str) -> str:
     return f"write an {' or '.join(drawn)}" if drawn else f"{registry.commands_with_pictures(kind)} draw"
 
 
-def _is_written(kind: str, command: str) -> bool:
-    """Tell whether a command writes a kind of file."""
-    written = [one for one in registry.all_renderers() if one.form == kind]
-    is_own = any(not one.commands or command in one.commands for one in written)
-    return is_own and not (kind in ("npy", "npz") and kind in registry.lacks(command))
-
-
 def _require_fit(path: str, kind: str, command: str) -> None:
     """Refuse early a kind of file that the command cannot write."""
     written = [one for one in registry.all_renderers() if one.form == kind]
@@ -304,7 +297,8 @@ def _require_fit(path: str, kind: str, command: str) -> None:
         resolve_name(own.require)()
     if own is None and all(one.commands for one in written):
         if not written[0].is_picture:
-            raise InputError(f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}")
+            message = f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}"
+            raise InputError(message, hint=f"{command} writes {', '.join(registry.suffixes_of(command))}")
         raise InputError(f"{command} answers with no picture as {kind}", hint=_pictures(command, kind))
     if kind in ("npy", "npz") and kind in registry.lacks(command):
         if "npz" not in registry.lacks(command):

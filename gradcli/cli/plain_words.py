@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 from gradcli.cli import questions_in_words
 from gradcli.cli.default_command import DERIVATIVE, lacking, other_commands, other_names
+from gradcli.cli.higher_derivatives import higher_derivative
 from gradcli.errors import UsageError
 from gradcli.registry import questions
 
@@ -97,7 +98,7 @@ _CLAIMED = re.compile(
 _DRAWN = ("graph", "draw", "sketch")
 _FROM = re.compile(r"^(.+) from (\S+) to (\S+)$")
 _TASKS = re.compile(
-    r"^(?:(?P<third>(?:third|fourth|fifth|[3-9]th) derivative)|(?P<solve>(?:critical|stationary) points|roots|zeros)"
+    r"^(?:(?P<solve>(?:critical|stationary) points|roots|zeros)"
     r"|(?P<optimize>gradient descent|minimi[sz]e|maximi[sz]e|minim(?:um|a)|maxim(?:um|a)))\b"
 )
 """What gradcli does not do, in more than a word, by the name of a command that it lacks."""
@@ -144,6 +145,8 @@ def require_mathematics(text: str, command: str = "grad", given: Collection[str]
         UsageError: The words are a question, or ask for what gradcli does not do.
     """
     whole = " ".join(text.split())
+    if higher_derivative(whole) is not None:  # which `require_none` refuses
+        return
     is_named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", whole) for name in given if _WORD.fullmatch(name))
     if _is_plain(whole) and not is_named and not _is_read([*questions_in_words.asked(text, command)], whole):
         if fact := _task(whole):

@@ -25,7 +25,7 @@ _SAME_OPTIONS = _by_name(
         "--u|--v": "tangent tangents dir direction along d dx perturbation",
         "--digits": "precision prec significant decimals decimal places round",
         "--at|--format plain": "point points value values x0 input inputs args where",
-        "--in": "xlim x-lim xrange x-range range domain interval",
+        "--in": "xlim x-lim xrange x-range range domain interval window",
         "--wrt": "var vars variable variables by",
         "--dtype float32": "float32 single",
         "--dtype float64": "float64 double",
@@ -153,6 +153,24 @@ def commands_as_options(line: TypedLine) -> Iterator[Words]:
             instead = _ALONE.get(name, ())
             yield from ((one[0], value) for one in instead[:1] if value)
             yield from instead
+
+
+def arguments_as_options(line: TypedLine) -> Iterator[Words]:
+    """Give a command the value of an option that it has not as its argument, `completion --shell zsh`, or `--zsh`."""
+    unknown = {one.place: one for one in unknown_options(line)}
+    for place in (n for n in line.others if re.match(r"-[A-Za-z]", line.words[n])):
+        name, equals, attached = line.words[place].partition("=")
+        value = attached or "".join(line.words[place + 1 : place + 2])
+        unknown[place] = UnknownOption(place, name, name[1:], value, bool(value), 1 + (not equals), bool(equals))
+    known = {flag for command in all_commands() for flag in kinds_of(command)}  # which mean something else
+    for place, one in unknown.items():
+        if one.typed in known or (not one.has_value and one.name in _ALONE):
+            continue
+        rest = {*line.others} - {*range(place, place + one.words)}
+        if line.start and one.has_value and not rest and not one.value.startswith("-"):
+            yield line.put(place, one.words, one.value)
+        elif line.start and not one.has_value and not rest and not all_commands()[line.command].is_on_function:
+            yield line.put(place, 1, one.name)
 
 
 def choices_of(command: str, option: str) -> tuple[str, ...]:

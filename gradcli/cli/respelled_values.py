@@ -65,6 +65,93 @@ def typed_values(line: TypedLine) -> Iterator[TypedValue]:
         yield TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
 
 
+def _words_next_to(line: TypedLine, place: int) -> list[int]:
+    """List the places of the words directly after a value, which are neither options nor the expression."""
+    found = list[int]()
+    while place + 1 + len(found) in line.others:
+        found.append(place + 1 + len(found))
+    is_last = bool(found) and found[-1] == line.others[-1] and line.others[0] in found
+    return found[:-1] if is_last else [n for n in found if n != line.others[0] or len(line.others) > len(found)]
+
+
+def ranges_in_words(line: TypedLine) -> Iterator[Words]:
+    """Join the words of ranges that the shell parted, `--in 0 5`, `--in x 0 5`, `--in x=0 to 5` and `--rows 1 10`."""
+    words = line.words
+    for place, option in reversed([*line.values.items()]):
+        if line.kinds[option] not in (OptionKind.RANGES, OptionKind.WORD):
+            continue
+        attached = f"{option}=" * words[place].startswith(f"{option}=")
+        for count in range(len(_words_next_to(line, place)), 0, -1):
+            typed = " ".join(line.words[place : place + 1 + count]).removeprefix(attached)
+            if (spelled := _of_two_numbers(typed)) is not None:
+                words = (*words[:place], f"{attached}{spelled}", *words[place + 1 + count :])
+                break
+    if words != line.words:
+        yield words
+
+
+_TWO_ENDS = re.compile(
+    rf"(?:(?P<name>{NAME.pattern})\s*[=\s]\s*)?[\[(]?\s*(?P<low>[^\s,;:=]+?)(?:\s*(?:\.\.|…|[,;:]|\b(?:to|and)\b)\s*|\s+)(?P<high>[^\s,;:=]+?)\s*[\])]?"
+)
+"""A range whose ends are parted by blanks, or by other signs."""
+
+
+def _of_two_numbers(typed: str) -> str | None:
+    """Write two numbers as a range, with the name before them; None of other words.
+
+    >>> _of_two_numbers("0 5"), _of_two_numbers("x 0 to pi"), _of_two_numbers("x=0 .. 5"), _of_two_numbers("x y")
+    ('0..5', 'x=0..pi', 'x=0..5', None)
+    """
+    found = _TWO_ENDS.fullmatch(re.sub(r"^\s*(?:from|between)\b|\s+$", "", typed).strip())
+    if found is None or not (_is_number(found["low"]) and _is_number(found["high"])):
+        return None
+    return f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
+
+
+def values_in_words(line: TypedLine) -> Iterator[Words]:
+    """Join names and values that the shell parted, `--at x 2`, `--at x = 2` and `--at x 2 y 3`."""
+    words, is_named = line.words, False
+    for place, option in reversed([*line.values.items()]):
+        after = _words_next_to(line, place)
+        if line.kinds[option] not in OF_VALUES or not after or line.words[place].startswith(option):
+            continue
+        typed = " ".join(line.words[n] for n in (place, *after))
+        if all(NUMBER.fullmatch(part) for part in typed.split()):
+            words = (
+                *words[:place],
+                ",".join(part.strip(",") for part in typed.split()),
+                *words[place + 1 + len(after) :],
+            )
+        elif (named := _named_in_words(typed, line.variables)) is not None:
+            is_named = True
+            words = (
+                *words[: place - 1],
+                *(w for one in named for w in (option, one)),
+                *words[place + 1 + len(after) :],
+            )
+        else:
+            return
+    if is_named:
+        yield words
+
+
+def _named_in_words(typed: str, variables: Sequence[str]) -> list[str] | None:
+    """Write names and values that blanks part with = between them; None of what is no such list.
+
+    >>> _named_in_words("x = 2 y 3 4", ["x", "y"]), _named_in_words("2 y 3", ["x", "y"])
+    (['x=2', 'y=3,4'], None)
+    """
+    given: list[tuple[str, list[str]]] = []
+    for part in re.findall(r"=|[^\s=]+", typed):
+        if part in variables:
+            given.append((part, []))
+        elif part != "=" and given and part.strip(","):
+            given[-1][1].append(part.strip(","))
+        elif part != "=" or not given or given[-1][1]:
+            return None
+    return [f"{name}={','.join(values)}" for name, values in given] if all(one for _, one in given) else None
+
+
 def values_in_order(line: TypedLine) -> Iterator[Words]:
     """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each."""
     for option, typed, _, _, _, put in typed_values(line):
@@ -188,14 +275,14 @@ _INTERVAL = re.compile(
 def _as_range(typed: str) -> str:
     """Write a range with two dots between its ends.
 
-    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5")
-    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5')
+    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5"), _as_range("0 5")
+    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5', '0..5')
     """
     if (found := _BETWEEN.fullmatch(typed) or _INTERVAL.fullmatch(typed)) is not None:
         return (
             f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
         )
-    return re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
+    return _of_two_numbers(typed) or re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
 
 
 def symbolic_directions(line: TypedLine) -> Iterator[Words]:
@@ -364,7 +451,8 @@ _SAME_WORDS = {
 
 _WORDS = _SAME_WORDS | {
     "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch numpy", "py": "torch numpy",
-    "yaml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
+    "float16": "float32", "half": "float32", "bfloat16": "float32", "fp16": "float32", "bf16": "float32",
+    "yaml": "json", "toml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
 }  # fmt: skip
 """Words for those that an option takes, or for what is nearest."""
 
@@ -378,6 +466,8 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
 
 _HALF = ("float16", "bfloat16", "half", "fp16", "bf16", "f16")
 """Names of the types of 16 bits."""
+_MOST_CHOICES = 4
+"""Most words of an option that a hint lists where none of them is near."""
 
 
 def choice_meant(line: TypedLine) -> str | None:
@@ -387,7 +477,8 @@ def choice_meant(line: TypedLine) -> str | None:
             if option == "--dtype" and typed.lower().removeprefix("torch.") in _HALF:
                 return f"write {option} float32; gradcli guide float16 says what is computed in 16 bits"
             meant = [one for one in _other_choices(typed, choices) if one in choices]
-            return f"write {', or '.join(f'{option} {one}' for one in meant)}" if meant else None
+            near = meant or (choices if len(choices) <= _MOST_CHOICES else ())
+            return f"write {', or '.join(f'{option} {one}' for one in near)}" if near else None
     return None
 
 

@@ -20,6 +20,7 @@ from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import EQUALS, is_near
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
+    arguments_as_options,
     commands_as_options,
     dashes,
     misspelt_options,
@@ -38,11 +39,13 @@ from gradcli.cli.respelled_values import (
     name_parts,
     named_values,
     other_values,
+    ranges_in_words,
     spelled_values,
     statements_in_words,
     symbolic_directions,
     values_by_name,
     values_in_order,
+    values_in_words,
     values_of_others,
     values_of_parts,
     values_with_units,
@@ -174,6 +177,16 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
     is_list = line.command == "jacobian" and all(map(NAME.search, whole))
     if is_list or all("(" in word for word in whole):
         yield line.put(line.others[0], len(whole), f"[{', '.join(word.strip(',') for word in whole)}]")
+
+
+def _one_expression(line: TypedLine) -> Iterator[Words]:
+    """Join all words that are neither options nor values into one expression."""
+    first, *rest = line.others or (0,)
+    if not rest or _stands_alone(line.command):
+        return
+    if all(line.words[n].strip() and not os.path.exists(line.words[n]) for n in rest):
+        whole = " ".join(line.words[n] for n in line.others)
+        yield tuple(whole if n == first else word for n, word in enumerate(line.words) if n not in rest)
 
 
 def _is_parted(before: str, after: str) -> bool:
@@ -374,6 +387,8 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(options_by_other_names(line, is_sure=False))
     yield SpelledGroup(misspelt_options(line))
     yield SpelledGroup(dashes(line), is_sure=True)
+    yield SpelledGroup(ranges_in_words(line), is_sure=True)
+    yield SpelledGroup(values_in_words(line), is_sure=True)
     yield SpelledGroup(_words_after(line), is_sure=True)
     parted = [*_parted_by_the_shell(line)]
     yield SpelledGroup(parted, is_sure=bool(parted) and len(line.variables) <= 1)
@@ -394,3 +409,5 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(lines_of_hint(line, error))
     if error.place is None or error.place.source != "EXPR":
         yield from _texts(line, error)
+    yield SpelledGroup(arguments_as_options(line))
+    yield SpelledGroup(_one_expression(line))

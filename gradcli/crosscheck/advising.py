@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,10 +41,12 @@ class JudgedForm:
     Attributes:
         verdict: The verdict on torch's numbers for it.
         nans: How many of these are NaN.
+        nan_derivatives: How many of those that are NaN are derivatives.
     """
 
     verdict: Verdict
     nans: int
+    nan_derivatives: int
 
 
 def count_nans(entries: Iterable[Entry]) -> int:
@@ -67,4 +69,11 @@ class Adviser(Protocol):
 
         Raises:
             OverTimeError: The time of the check is over.
+        """
+
+    def forms_that_lose_less(self, point: AdvisedPoint) -> Iterator[str]:
+        """Yield other forms of the function that lose fewer digits at the point, the best first.
+
+        Raises:
+            OverTimeError: The time is over.
         """

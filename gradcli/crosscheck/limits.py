@@ -55,8 +55,14 @@ class Limit:
         return self if self.ball is None else Limit(self.kind, self.ball * factor)
 
 
-def sides_in_words(left: Limit, right: Limit) -> str:
-    """Describe the slopes on both sides, of which at least one is not finite."""
+def sides_in_words(left: Limit, right: Limit, of: str = "it") -> str:
+    """Describe the slopes on both sides, of which at least one is not finite.
+
+    Args:
+        left: The slope on the left.
+        right: The slope on the right.
+        of: What has these slopes, if a side has a finite one: that of an operation inside may be another.
+    """
     if left.kind == right.kind == "infinite":
         return "it grows without bound"
     words = {"infinite": "grows without bound", "absent": "does not exist", "unknown": "is not known"}
@@ -64,7 +70,7 @@ def sides_in_words(left: Limit, right: Limit) -> str:
         f"{words.get(one.kind) or f'tends to {midpoint(one.ball)}'} on the {name}"
         for name, one in (("left", left), ("right", right))
     ]
-    return f"it {' and '.join(found)}"
+    return f"{of if 'finite' in (left.kind, right.kind) else 'it'} {' and '.join(found)}"
 
 
 def midpoint(ball: Outcome | None) -> str:

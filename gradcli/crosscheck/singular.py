@@ -244,7 +244,7 @@ class RaySeries(SeriesOnRays):
                 note = f"{place}: next to it the slope is {slope}; torch picked {picked}"
                 return found.judged(verdict="kink", note=note)
             return _unchecked(one, f"{OPEN_QUESTION} was over the budget") if self.is_over else found
-        note = f"{one.cause.reason}: {sides_in_words(left, right)}"
+        note = f"{one.cause.reason}: {sides_in_words(left, right, 'the derivative of the whole')}"
         return one.entry.judged(verdict="undefined", note=note, proven=True)
 
     def follows(self, one: Singular) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -219,22 +220,44 @@ def with_advice(
     """
     if judgement.check.verdict in ("agree", "unchecked"):
         return judgement
+    if (of_code := _with_cause_in_code(bound, judgement, v)) is not None:
+        return of_code
 
     def judge_form(text: str) -> JudgedForm | None:
         set_step("trying another way to write it")
         return judged_form(bound, text, v, ask, tolerance)
 
-    try:
-        with time_limit():
-            set_step("looking for what is to blame")
-            found = judgement
-            for adviser in _advisers():
-                rewrite = found.check.rewrite
-                found = adviser.advised(advised_point(bound), found, v, judge_form)
-                found = replace(found, check=replace(found.check, rewrite=found.check.rewrite or rewrite))
-            return found
-    except OverTimeError:
-        return judgement
+    with suppress(OverTimeError), time_limit():
+        set_step("looking for what is to blame")
+        for adviser in _advisers():
+            found = adviser.advised(advised_point(bound), judgement, v, judge_form)
+            rewrite = found.check.rewrite or judgement.check.rewrite
+            judgement = replace(found, check=replace(found.check, rewrite=rewrite))
+    return judgement
+
+
+def _with_cause_in_code(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Judgement | None:
+    """Name the user's code that makes a derivative NaN or infinite while torch goes back; None if none does.
+
+    No form of the function mends that: torch differentiates no line of the forward next to a backward of its own.
+    """
+
+    def is_poisoned(entry: Entry) -> bool:
+        is_lost = entry.torch is not None and not math.isfinite(entry.torch)
+        return entry.variable is not None and is_lost and entry.verdict != "agree"
+
+    if bound.recording is None or not any(map(is_poisoned, judgement.entries)):
+        return None
+    said = bound.recording.made_going_back(bound.wrt, v)
+    if not said:
+        return None
+    return judgement.changed(
+        lambda entry: entry.judged(note=_joined_note(entry, said)) if is_poisoned(entry) else entry
+    )
+
+
+def _joined_note(entry: Entry, said: str) -> str:
+    return ": ".join(filter(None, (entry.note, said)))
 
 
 def explained(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Judgement:
@@ -242,6 +265,16 @@ def explained(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Ju
     for adviser in _advisers():
         judgement = adviser.explained(advised_point(bound), judgement, v)
     return judgement
+
+
+def forms_that_lose_less(bound: BoundFunction) -> Iterator[str]:
+    """Yield other forms of a function that lose fewer digits at its point, the best first.
+
+    Raises:
+        OverTimeError: The time is over.
+    """
+    for adviser in _advisers():
+        yield from adviser.forms_that_lose_less(advised_point(bound))
 
 
 def advised_point(bound: BoundFunction) -> AdvisedPoint:
@@ -273,7 +306,8 @@ def judged_form(
         found = compare_numbers(other, numbers, tolerance)
     except GradcliError:
         return None
-    return JudgedForm(found.check.verdict, count_nans(found.entries))
+    derivatives = [entry for entry in found.entries if entry.variable is not None]
+    return JudgedForm(found.check.verdict, count_nans(found.entries), count_nans(derivatives))
 
 
 def with_part(check: Check, part: Check, of: str = "") -> Check:

@@ -124,6 +124,9 @@ class Recording(Protocol[Asked_contra]):
     def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:
         """Say which custom function or hook makes a gradient wrong here; empty if none does."""
 
+    def made_going_back(self, wrt: Sequence[str], v: Array | None) -> str:
+        """Say where the user's code makes NaN or infinity while torch goes back; empty if nowhere."""
+
     def is_blame_measured(self, mode: Mode | Literal[""] = "") -> bool:
         """Tell whether what makes a gradient wrong was measured, and the recording does not follow it."""
 

@@ -22,6 +22,12 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     ("3*x**(1/3) + x", 0, "undefined", "x**(1/3) has no finite slope here: it does not exist on the left and grows"),
     ("3*asin(x) + x", 1, "undefined", "asin(x) has no finite slope here: it grows without bound on the left"),
     ("(x**2)**(1/3)", 0, "undefined", "it grows without bound"),
+    (
+        "-(1-x)**(1/2)*log(x)",
+        1,
+        "undefined",
+        "finite slope here: the derivative of the whole tends to 0 on the left and",
+    ),
     ("3*(1/x) + x", 0, "undefined", "1/x has no value here: a/b needs b != 0, and it grows without bound nearby"),
     ("abs(x)/x", 0, "undefined", "what it tends to depends on the way"),
     ("atan(1/x)", 0, "undefined", "what it tends to depends on the way"),

@@ -25,6 +25,7 @@ box_signs                        the signs that an expression may have in a box
 box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
 lost_bits                        the bits that torch's numbers lose at most in a box
 tensor_bounds, tensor_ranges     tensors whose elements each have a range: forward, or one for all
+other_forms                      another form, where bounds of the typed one are missing
 ranges, shell, respelled_ranges  the command `range`, its help and options; ranges that a wrong line may mean
 box_document, box_rows           bounds, places, proofs and regions as a document, as lines and as rows
 region_words, region_maps        verdicts in words; the map of regions, on a terminal and in files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import get_args
@@ -20,6 +20,7 @@ from gradcli.parts import is_listed
 from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
 from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
+from gradcli.parts.everywhere.other_forms import forms_at_ends
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.region_words import CERTAIN
@@ -38,6 +39,12 @@ MOST_TRIED = 9
 
 SHARE_OF_REGIONS, SHARE_OF_POINTS = 0.6, 0.1
 """Shares of the time of a question: for regions, and to look for points at which statements fail."""
+
+SHARE_OF_ANOTHER = 0.2
+"""Share of the time of a question for the check of another form."""
+
+NEARLY_ALL, LEAST_GAIN = 0.9, 0.05
+"""Share of a box that is proved above which no other form is looked for, and the least that one has to add to it."""
 
 ASSUMED = (
     "assumed: torch's elementary functions err by at most 2 ulp, of which 8 times as much is taken; NumPy's by 8 ulp"
@@ -87,6 +94,8 @@ def checked_in_box(
         if texts:
             set_step("proving")
             proofs = proofs_of(texts, box, _seconds())
+            open_ones = [one.statement for one in proofs if one.status == "undecided"]
+            better = _better_form(unbound, ranges, box, lambda other: _proved(open_ones, other)) if open_ones else ()
             return box.answered(
                 BoxChecking,
                 command="check",
@@ -95,9 +104,53 @@ def checked_in_box(
                 regions=(),
                 rtol=None,
                 allowed=allowed,
-                notes=(*box.remarks, *_other_y(texts, box)),
+                notes=(*box.remarks, *_other_y(texts, box), *better),
             )
-        return _checked(box, TOLERANCE[box.bound_function.dtype].rtol if rtol is None else rtol, allowed)
+        rtol = TOLERANCE[box.bound_function.dtype].rtol if rtol is None else rtol
+        found = _checked(box, rtol, allowed)
+        known = _share_proved(found.regions)
+        if known > NEARLY_ALL:
+            return found
+        better = _better_form(unbound, ranges, box, lambda other: _proved_part(other, rtol, known))
+        return replace(found, notes=(*found.notes, *better))
+
+
+def _better_form(
+    unbound: FunctionWithValues, ranges: Mapping[str, str], box: MovingBox, why: Callable[[MovingBox], str]
+) -> Sequence[str]:
+    """Remark on another form of the function, of which more is proved; nothing where none is found.
+
+    Args:
+        unbound: The function as typed.
+        ranges: Its ranges.
+        box: Its box.
+        why: Says what is proved of another form; empty where that is no more.
+    """
+    if box.line is not None:
+        return ()
+    low, high = box.arrays(box.low), box.arrays(box.high)
+    for form, other in forms_at_ends(unbound, {name: (low[name], high[name]) for name in low}):
+        with suppress(GradcliError, OverTimeError):
+            if said := why(moving_box(other, ranges)):
+                return (f"better: {form}, {said}",)
+    return ()
+
+
+def _proved(statements: Sequence[str], box: MovingBox) -> str:
+    """Say that statements are proved of a function; empty where one is not."""
+    is_proved = all(one.status == "proved" for one in proofs_of(statements, box, SHARE_OF_ANOTHER * _seconds()))
+    return "of which that is proved" if is_proved else ""
+
+
+def _proved_part(box: MovingBox, rtol: float, known: float) -> str:
+    """Say on how much of a box torch's numbers are proved; empty where that is hardly more than is known."""
+    regions = regions_of(box, rtol, SHARE_OF_ANOTHER * _seconds())
+    share = regions.boxes.take(regions.verdicts == "proved").share_of(box.low, box.high)
+    return f"of which {100 * share:.4g}% is proved" if share > known + LEAST_GAIN else ""
+
+
+def _share_proved(regions: Sequence[BoxRegion]) -> float:
+    return sum(one.share for one in regions if one.verdict in ("proved", "near-zero"))
 
 
 def _other_y(statements: Sequence[str], box: MovingBox) -> Iterator[str]:

@@ -23,12 +23,14 @@ from gradcli.parts.everywhere.intervals import Interval, point, root
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValue, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MOST_MOVING, AskedBox, MovingBox, asked_box, box_along
+from gradcli.parts.everywhere.other_forms import with_better_form
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.parts.everywhere.tensor_bounds import norms_of_matrix
 from gradcli.parts.everywhere.tensor_ranges import forward_bounds, is_small, of_each_element
 from gradcli.parts.everywhere.zeros import System, ZeroBox
 from gradcli.progress import BUDGET, SECONDS, set_step
+from gradcli.questions.bound_function import FunctionWithValues
 from gradcli.questions.parsed_text import Directions, Inputs, ParsedText
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
 from gradcli.results import BoxBounds, BoxPlace, BoxRange, PlaceKind
@@ -81,12 +83,22 @@ def range_over(
             trial.end()
             return _Bounding(line, tolerance).answer(zeros=zeros)
         asked = asked_box(unbound, box, shape)
-        if (each := of_each_element(asked)) is not None:
-            trial.end()
-            return _of_all(_Bounding(each, tolerance).answer(zeros=zeros), asked.bound_function.shape)
-        _require_zeros(asked, zeros=zeros)
+        answer = _bounded(asked, tolerance, zeros=zeros)
+
+        def ask(other: FunctionWithValues) -> BoxRange:
+            return _bounded(asked_box(other, box, shape), tolerance, zeros=False)
+
+        return with_better_form(answer, unbound, asked, ask)
+
+
+def _bounded(asked: AskedBox, tolerance: float, *, zeros: bool) -> BoxRange:
+    """Search for bounds: of one element for all, of a few numbers that move, or forward."""
+    if (each := of_each_element(asked)) is not None:
         trial.end()
-        return _Bounding(asked.moving(), tolerance).answer(zeros=zeros) if is_small(asked) else forward_bounds(asked)
+        return _of_all(_Bounding(each, tolerance).answer(zeros=zeros), asked.bound_function.shape)
+    _require_zeros(asked, zeros=zeros)
+    trial.end()
+    return _Bounding(asked.moving(), tolerance).answer(zeros=zeros) if is_small(asked) else forward_bounds(asked)
 
 
 def _of_all(answer: BoxRange, shape: tuple[int, ...]) -> BoxRange:

@@ -29,7 +29,7 @@ from gradcli.parts.improve.expansions import with_series
 from gradcli.parts.improve.exploring import MOST_OPERATIONS, better, candidates, finite_candidates, readable, searched
 from gradcli.parts.improve.forms import Form
 from gradcli.parts.improve.identities import FRACTIONS, NEAR
-from gradcli.parts.improve.measuring import Measure, around, enclosed, point_of
+from gradcli.parts.improve.measuring import ENOUGH, Measure, around, enclosed, point_of
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError
 from gradcli.reference.dependencies import OverBudgetError
@@ -200,6 +200,23 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
     return replace(found, check=replace(found.check, rewrite=rewrite))
 
 
+def forms_that_lose_less(point: AdvisedPoint) -> Iterator[str]:
+    """Yield other forms of the function that lose fewer digits at the point, the best first.
+
+    Raises:
+        OverTimeError: The time is over.
+    """
+    original = readable(point.program, {name: array.shape for name, array in point.inputs.items()})
+    points = around(point.inputs, point.dtype, still=position_names(point.program))
+    measure = Measure(point.program, points, point.wrt, point.dtype, enough=ENOUGH)
+    loss = None if original is None else measure.lost_bits(point.program)
+    if original is None or loss is None or measure.agrees(loss):
+        return
+    for form in _searched(original, lambda: measure):
+        if is_same(point.program, form.same.text, point.inputs):
+            yield form.value_text
+
+
 def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tuple[Judgement, Span | None]:
     """Return the judgement with the operations at fault, and the place in the text of the worst finding's."""
     context = DiagnosisContext(point.program, point.shapes, point.inputs, point.wrt, point.dtype, point.record)
@@ -253,7 +270,7 @@ def _rewritten(
     try:
         for form in itertools.chain(known, _searched(original, measured)):
             judged = judge_form(form.text)
-            if judged is None or SEVERITY.index(judged.verdict) >= worst:
+            if judged is None or judged.nan_derivatives or SEVERITY.index(judged.verdict) >= worst:
                 continue
             if is_same(program, form.same.text, inputs):
                 basis = form.basis.text if form.basis is not None else ""
@@ -288,7 +305,7 @@ def finite_form(
     misses = any(np.isnan(array).any() for array in inputs.values())
     for form in () if original is None else finite_candidates(original, misses_values=misses):
         judged = judge_form(form.text)
-        if judged is None or judged.nans >= fewest:
+        if judged is None or judged.nans >= fewest or judged.nan_derivatives:  # a number without a slope is no cure
             continue
         is_worse = SEVERITY.index(judged.verdict) > SEVERITY.index(judgement.check.verdict)
         if not is_worse and judged.verdict != "nan-trap" and is_same(program, form.same.text, inputs):

@@ -94,7 +94,7 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
         axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"])) if "{axis}" in text else None
     if axis is None and "{axis}" in text:
         return None
-    (dim,) = match.statics.get("softmax", (None,))
+    (dim,) = match.statics.get("softmax") or match.statics.get("log_softmax") or (None,)
     reduction = next((match.statics[name][0] for name in _LOSSES if name in match.statics), "none")
     spread, correction, keepdim = match.statics.get("var", (None, 1, False))
     is_many = any(form.shape(atom) != () for atom in match.names.values())
@@ -312,6 +312,8 @@ the slope of {it} loses digits near -1 and 1
     sqrt(b**2 - a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 - (a/m)*(c/m))
     sqrt(b**2 + a*c) -> m = detach(maximum(abs(b), sqrt(abs(a))*sqrt(abs(c)))); m*sqrt((b/m)**2 + (a/m)*(c/m))
     sqrt(u**2 + n) -> hypot(u, sqrt(n))
+    log(sum(exp(u))) -> m = detach(amax(u{over})); m + log(sum(exp(u - m){over}))
+    logsumexp(u) -> m = detach(amax(u{over})); m + log(sum(exp(u - m){over}))
     sqrt(a**2 - b**2) -> sqrt(abs(a) - b)*sqrt(abs(a) + b)
     a/(b*c) -> a/b/c
     a/b**2 -> a/b/b
@@ -359,6 +361,9 @@ near 0 and pi the angle by its cosine has an infinite slope
     acos((a/norm(a))@(b/norm(b))) -> {angle}
     acos(cosine_similarity(a, b)) -> {angle}
     acos(u/sqrt(u**2 + v**2)) -> atan2(abs(v), u)
+where all of {u} are -inf, all count alike in place of NaN
+    softmax(u) -> softmax(maximum(u, -1e30){dim})
+    log_softmax(u) -> log_softmax(maximum(u, -1e30){dim})
 """)
 )
 """Rules for a number where torch gives NaN for a value, or for a slope that does not exist: those of kinks and ends."""

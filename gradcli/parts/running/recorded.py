@@ -44,6 +44,7 @@ from gradcli.parts.running.opaque_functions import applications_seen_by, recorde
 from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.repeated_runs import Surroundings, clone_saved_tensors, give, keeping_gradients, silenced
 from gradcli.parts.running.replays import require_same
+from gradcli.parts.running.way_back import made_going_back
 from gradcli.progress import budget_factor
 from gradcli.questions.bound_function import BoundFunction, Dtype
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -100,8 +101,8 @@ class Recorded:
     @property
     def trained(self) -> list[str]:
         """List the parameters of modules among the tensors found elsewhere, in order of appearance."""
-        found = ((name, self.recorder.leaves[name].tensor) for name in self.constants)
-        return [name for name, one in found if isinstance(one, torch.nn.Parameter) and one.requires_grad]
+        found = {name: self.recorder.leaves[name].tensor for name in self.constants}
+        return [name for name, one in found.items() if isinstance(one, torch.nn.Parameter) and one.requires_grad]
 
     def forward(
         self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None, once: bool = False
@@ -109,9 +110,8 @@ class Recorded:
         """Run the function again, with a graph for the variables to differentiate by."""
         if self.ran is not None:
             return self.ran
-        found = self.recorder.leaves
         for name in wrt:
-            if name in self.constants and found[name].is_made:
+            if name in self.constants and self.recorder.leaves[name].is_made:
                 message = f"{name} is made anew by each call of {self.call.called}, and no derivative is by it"
                 raise InputError(message, hint="make it an argument of the function")
         if self.recorder.takes_gradients or not wrt:  # as when it was recorded
@@ -155,8 +155,7 @@ class Recorded:
     @property
     def _left(self) -> Iterator[Tensor]:
         """The tensors found elsewhere whose `.grad` is to stay, as the function goes back itself."""
-        found = self.recorder.leaves.values()
-        return (one.tensor for one in found if not one.is_argument and one.tensor.is_leaf)
+        return (one.tensor for one in self.recorder.leaves.values() if not one.is_argument and one.tensor.is_leaf)
 
     def tensors(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> tuple[Forward, Mapping[str, Tensor]]:
         """Run the function as `forward`; give also the tensors that the text has names for, made in the same order."""
@@ -300,6 +299,10 @@ class Recorded:
     def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:
         """Say which custom function or hook makes a gradient wrong here; empty if none does."""
         return blamed(self, self.trials(mode), wrt, mode)
+
+    def made_going_back(self, wrt: Sequence[str], v: Array | None) -> str:
+        """Say where the user's code makes NaN or infinity while torch goes back; empty if nowhere."""
+        return made_going_back(self, wrt, v)
 
     def is_blame_measured(self, mode: Mode | Literal[""] = "") -> bool:
         """Tell whether a custom function is wrong next to its forward, which the recording does not follow."""

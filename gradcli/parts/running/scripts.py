@@ -37,17 +37,18 @@ from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
-from gradcli.parts.running.nonfinite import CallsOnTheWayBack, beginnings, dense
+from gradcli.parts.running.nonfinite import beginnings
 from gradcli.parts.running.opaque_functions import apply_in_script
 from gradcli.parts.running.pass_arguments import output_and_vectors, unbatched
 from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.refusals import RefusalNotes
 from gradcli.parts.running.replays import require_same
 from gradcli.parts.running.watching import Watch, unrecorded
+from gradcli.parts.running.way_back import CallsOnTheWayBack, dense
 from gradcli.progress import budget
 from gradcli.questions.bound_function import Dtype, FunctionWithValues
 from gradcli.questions.commands.vjp import answered
-from gradcli.recording.aten_calls import Argument, Leaf, copied, name_of, numbers_of, tensors_in
+from gradcli.recording.aten_calls import Argument, Leaf, changed_by, copied, name_of, numbers_of, tensors_in
 from gradcli.recording.decisions import NUMBERS_LEAVE
 from gradcli.recording.memory import alias
 from gradcli.recording.opaque_calls import OpaqueCalls
@@ -168,6 +169,7 @@ class ScriptRecorder(LateRecorder):
             self._notes.note(function, (args, kwargs), found, find)
         if not self.watch.is_stepping:
             self.note_untracked(function, (args, kwargs), tensors_in(found), copies, find)
+            self.watch.see_changes(changed_by(function, args, kwargs), find)
         if name == "_local_scalar_dense":
             self.note_read(args[0], found)
         return found
@@ -475,7 +477,7 @@ class ScriptRecorder(LateRecorder):
             for name, array in answer.vjp.items():
                 norms[name.rpartition(".")[0]].append(norm(array))
             if not all(np.isfinite(array).all() for array in (answer.value, *answer.vjp.values())):
-                found += beginnings(live, answer)
+                found += beginnings(live, answer, self._since)
             live.forget()
         begins = tuple(dict.fromkeys(found))
         return replace(
@@ -484,6 +486,9 @@ class ScriptRecorder(LateRecorder):
             norms={name: math.hypot(*sizes) for name, sizes in norms.items()},
             nonfinite=begins,
         )
+
+    def _since(self, name: str, kind: str) -> str:
+        return self.watch.since(self.leaves[name].tensor, kind)
 
 
 def norm(array: Array) -> float:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.parts.running.nonfinite import dense, kinds_in
+from gradcli.parts.running.way_back import dense, kinds_in
 from gradcli.recording.aten_calls import Argument
 from gradcli.recording.places import CallPlace, Places, TensorNames, user_frames
 from gradcli.recording.tracking import leaves_of_graph
@@ -29,6 +29,22 @@ MOST_NAMES = 10
 _AS_ADJECTIVE = {"infinity": "infinite", "NaN": "NaN", "0": "0"}
 
 
+class Since(NamedTuple):
+    """The time since when a tensor holds infinity, or NaN.
+
+    Attributes:
+        number: The number of the last pass before.
+        place: The line that wrote it; empty where an optimizer did, or it is not known.
+    """
+
+    number: int
+    place: str
+
+    def __str__(self) -> str:
+        """Say it after what it is about."""
+        return (f"since pass {self.number}" if self.number else "from the start") + self.place
+
+
 @dataclass
 class WatchedTensor:
     """Leaf of passes, or a parameter of an optimizer.
@@ -38,14 +54,14 @@ class WatchedTensor:
         is_trained: Whether an optimizer has it.
         has_gradient: Whether some pass had a gradient by it.
         is_nonzero: Whether some gradient by it was not 0 throughout.
-        nan_since: The number of the last pass before it held NaN; None while it does not.
+        since: For infinity and for NaN, the last pass before it held some, and the line that wrote it, if it is known.
     """
 
     name: str
     is_trained: bool = False
     has_gradient: bool = False
     is_nonzero: bool = False
-    nan_since: int | None = None
+    since: dict[str, Since] = field(default_factory=dict)
 
 
 class Watch:
@@ -97,7 +113,7 @@ class Watch:
         self.is_stepping = False
         with unrecorded():
             for name, tensor in self._parameters(optimizer):
-                self._look_for_nan(tensor, self._watched(tensor, name))
+                self._look_for_kinds(tensor, self._watched(tensor, name))
 
     def _parameters(self, optimizer: Argument) -> Iterator[tuple[Any, Tensor]]:
         naming = _NamesAround(Places().find().frame)
@@ -117,7 +133,7 @@ class Watch:
         found = _listed(inputs) if inputs is not None else list(leaves_of_graph(_listed(output)))
         naming = _NamesAround(frame)
         for one in found:
-            self._look_for_nan(one, self._watched(one, naming))
+            self._look_for_kinds(one, self._watched(one, naming))
         return found
 
     def look(self, y: Sequence[Tensor], leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> Iterator[str]:
@@ -157,10 +173,24 @@ class Watch:
             found = self._known[tensor] = WatchedTensor(naming.name_of(tensor))
         return found
 
-    def _look_for_nan(self, tensor: Tensor, one: WatchedTensor) -> None:
-        if one.nan_since is None and "NaN" in kinds_in([tensor]):
-            one.nan_since = self.passes
-            self._named.append(one)
+    def see_changes(self, tensors: Sequence[Tensor], find: Callable[[], CallPlace]) -> None:
+        """Look at the leaves among tensors that a line of the script has written to."""
+        for tensor in tensors:
+            one = self._known.get(tensor)
+            if one is not None:
+                with unrecorded():
+                    self._look_for_kinds(tensor, one, find)
+
+    def _look_for_kinds(self, tensor: Tensor, one: WatchedTensor, find: Callable[[], CallPlace] | None = None) -> None:
+        for kind in kinds_in([tensor]):
+            if kind not in one.since:
+                one.since[kind] = Since(self.passes, "" if find is None else str(find()))
+                self._named.append(one)
+
+    def since(self, tensor: Tensor, kind: str) -> str:
+        """Say since when a leaf holds infinity, or NaN; empty of one that is not watched."""
+        one = self._known.get(tensor)
+        return f" {one.since[kind]}" if one is not None and kind in one.since else ""
 
     # -- data
 
@@ -196,13 +226,13 @@ class Watch:
         for said, found in lines.items() if self.passes else ():
             if names := list(dict.fromkeys(one.name for one in found)):
                 yield f"{said}: {listed(names)}"
-        since: dict[int, list[str]] = {}
+        since: dict[tuple[Since, str], list[str]] = {}
         for one in self._named:
-            if one.nan_since is not None and one.name not in since.setdefault(one.nan_since, []):
-                since[one.nan_since].append(one.name)
-        for number, names in since.items():
-            when = f"since pass {number}" if number else "from the start"
-            yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} NaN {when}"
+            for kind, when in one.since.items():
+                since.setdefault((when, kind), []).append(one.name)
+        for (when, kind), held in sorted(since.items(), key=lambda pair: pair[0][0].number):
+            names = list(dict.fromkeys(held))
+            yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} {_AS_ADJECTIVE[kind]} {when}"
         yield from (f"{name} holds NaN {where}" for name, where in self._data.items())
 
 

@@ -199,3 +199,10 @@ def test_nothing_is_proved_of_torch_that_a_point_refutes_of_many_functions(seed:
     found = _sampled(100 + seed, 20, 20)
     assert len(found) > 100
     assert set(found) == {None}
+
+
+@pytest.mark.parametrize(("prove", "said"), [("y >= -60", "of which that is proved"), (None, "of which 99")])
+def test_a_form_of_which_more_is_proved_is_named(prove: str | None, said: str) -> None:
+    answer = Function("log(1 - tanh(x)**2)").check(box={"x": "-30..30"}, prove=prove)
+    assert isinstance(answer, BoxChecking)
+    assert f"better: log(1/cosh(x)**2), {said}" in "; ".join(answer.notes)

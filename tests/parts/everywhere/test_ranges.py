@@ -338,3 +338,19 @@ def test_ends_may_be_as_large_as_floats_are() -> None:
     answer = Function("x**2").check(box={"x": "-1e308..1e308"})
     assert isinstance(answer, BoxChecking)
     assert [(one.verdict, one.share) for one in answer.regions] == [("overflow", 1.0)]
+
+
+@pytest.mark.thorough  # as the searches for what is not there take all of their time
+def test_a_form_that_has_the_missing_bounds_is_named() -> None:
+    """By hand: y is log(1/cosh(x)**2), least at the ends; typed, it has no bound at an end, however long one waits."""
+    answer = Function("log(1 - tanh(x)**2)").range(box={"x": "-30..30"})
+    assert "better: log(1/cosh(x)**2), which has these bounds" in answer.notes
+    assert "more time may settle" not in format(answer)
+    y, slope = Function("log(1/cosh(x)**2)").range(box={"x": "-30..30"}).bounds
+    assert y.low == pytest.approx(2 * np.log(2) - 60)
+    assert slope.high == pytest.approx(2, rel=1e-3)
+
+
+@pytest.mark.parametrize("text", ["1/x", "log(x)"])
+def test_where_there_is_no_bound_no_form_is_better(text: str) -> None:
+    assert not any("better" in one for one in Function(text).range(box={"x": "0..1"}).notes)

@@ -70,6 +70,13 @@ CASES = [
     ),
     ("mean(x)", {"x": [1, np.nan, 3]}, "nanmean(x)", "agree"),
     ("sum(x)", {"x": [1, np.nan, 3]}, "nansum(x)", "agree"),
+    ("softmax(m)@w", {"m": [-np.inf, -np.inf], "w": [1, 2]}, "softmax(maximum(m, -1e+30))@w", "agree"),
+    (
+        "sum(log_softmax(x + t, 1)**2)",
+        {"x": [[1, 2], [3, 4]], "t": [[-np.inf, -np.inf], [0, 0]]},
+        "sum(log_softmax(maximum(x + t, -1e+30), dim=1)**2)",
+        "agree",
+    ),
     ("log(1-sigmoid(x))", {"x": 40}, "logsigmoid(-x)", "agree"),
 ]
 
@@ -85,6 +92,14 @@ def test_a_form_has_a_number_where_the_typed_one_has_nan(
     assert (rewrite.expression, rewrite.verdict) == (better, verdict)
     again = Function(better).grad(at, wrt=wrt)
     assert not any(np.isnan(gradient).any() for gradient in again.grad.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "at"), [("mean(x**2)", {"x": [1, np.nan]}), ("sum(softmin(x + [1, 2]))", {"x": [np.inf, np.inf]})]
+)
+def test_a_number_whose_gradient_is_nan_is_no_better(text: str, at: dict[str, Any]) -> None:
+    """A sum without the NaN has a value; torch still multiplies its slope of 0 by NaN."""
+    assert check_of(Function(text).grad(at)).rewrite is None
 
 
 @pytest.mark.parametrize("text", ["sqrt(x)", "acos(x-1)", "x**(1/3)", "log(x)", "norm(x)", "x*entr(x)"])

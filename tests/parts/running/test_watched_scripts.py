@@ -28,6 +28,14 @@ SCALE = (
     "        return 2*g*x/x\n"  # line 12 after three
 )
 
+SINC = (
+    "class Sinc(torch.autograd.Function):\n"
+    "    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n"
+    "        return torch.where(x == 0, torch.ones_like(x), torch.sin(x)/x)\n"
+    "    @staticmethod\n    def backward(ctx, g):\n        x, = ctx.saved_tensors\n"
+    "        return g*(torch.cos(x)/x - torch.sin(x)/x**2)\n"  # line 12 after three
+)
+
 X = START + "x = torch.tensor([0.0, 4.0], requires_grad=True)\n"
 
 PLANTED_NANS = {
@@ -40,6 +48,19 @@ PLANTED_NANS = {
     "custom": (
         START + SCALE + X[len(START) :] + "Scale.apply(x).sum().backward()\n",
         r"NaN begins in .*Scale.backward \(own.py, line 12\)",
+    ),
+    "custom, NaN in the forward": (
+        START + SINC + X[len(START) :] + "Sinc.apply(x).sum().backward()\n",
+        r"\|grad\| nan .*\n +infinity begins in div, in Sinc.backward \(own.py, line 12\)\n +NaN begins in div",
+    ),
+    "update by hand": (
+        "import torch\nw = torch.tensor(1.0, requires_grad=True)\nfor n in range(6):\n    (w**4).backward()\n"
+        "    with torch.no_grad():\n        w -= w.grad\n    w.grad = None\n",
+        r"pass 6 .*\n +w holds infinity (since pass 5 \(own.py, line 6\))(?s:.*)\nw is infinite \1$",
+    ),
+    "mask": (
+        X + "mask = torch.tensor([0.0, -float('inf')])\n((torch.softmax(x + mask, 0) + x.sqrt()*x)[0]).backward()\n",
+        r"pass 1 .*\n +NaN begins in the backward pass of sqrt\(x\) \(own.py, line 6\)",
     ),
     "hook": (
         X + "y = x**2\ny.register_hook(lambda g: g*x/x)\ny.sum().backward()\n",
@@ -66,6 +87,20 @@ def test_anomaly_mode_ends_a_script_as_in_python_and_its_pass_is_judged(folder: 
     assert "returned nan values" in run.err
     assert 'own.py", line 8, in <module>' in run.err
     assert "gradcli/" not in run.err
+
+
+@pytest.mark.parametrize("forward", ["torch.sin(x)/x", "torch.sin(x)/torch.where(x == 0, 1.0, x)"])
+def test_a_backward_of_its_own_is_the_cause_and_no_form_of_its_forward_is_better(
+    forward: str, folder: Path, gradcli: Command
+) -> None:
+    """Torch differentiates no line of that forward, whether it is guarded or not."""
+    text = (
+        START + SINC.replace("torch.sin(x)/x)", f"{forward})", 1) + X[len(START) :] + "Sinc.apply(x).sum().backward()\n"
+    )
+    (folder / "own.py").write_text(text, encoding="utf-8")
+    run = gradcli("run", "own.py")
+    assert "torch gives nan: NaN begins in div, in Sinc.backward (own.py, line 12)" in run.out
+    assert "better:" not in run.out
 
 
 @pytest.mark.parametrize(
