@@ -5,12 +5,12 @@ They read as products of names, so they are refused; the command line that asks 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
 from gradcli.errors import UsageError
+from gradcli.language.text.signs import is_balanced, parted_at, unwrapped
 
 _PHRASE = re.compile(
     r"\s*(?:(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?"
@@ -86,12 +86,6 @@ _LIMIT = re.compile(
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity|ty)?|oo|∞|\\infty)", re.IGNORECASE)
 """Infinity, as a variable's limit is written."""
 
-_IMPLICIT = re.compile(
-    r"\s*(?:\w+\.)?(?:idiff|implicit_?diff(?:erentiate)?|ImplicitD)\s*[(\[](?P<function>.+),"
-    rf"\s*(?P<y>{_NAME})\s*,\s*(?P<x>{_NAME})\s*[)\]]\s*"
-)
-"""The derivative of y by x along an equation, `idiff(x^2 + y^2 - 25, y, x)`."""
-
 _PRIMES = r"(?P<primes>['\u2032]{1,2}|\u2033)"
 _DEFINED = r"(?P=f)\s*\(\s*(?P<by>[^\W\d]\w*)\s*\)\s*=\s*(?P<function>[^=;]+?)"
 _PRIMED = re.compile(
@@ -160,8 +154,6 @@ _IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^
 EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation, `==` too."""
 
-_EQUAL = re.compile("(?<![-+*/@%<>!=:])=(?!=)")
-
 
 def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     """Generate the words of command lines that ask what a text asks.
@@ -177,6 +169,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     text = _IN_BRACKETS.sub(r"\1(\3)", text)
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
+        return
+    if text.lstrip()[:1] in ("d", "∂") and "=" in text and (along := _along_equation(text)):
+        yield from along
         return
     for pattern in (_SECOND, _PHRASE, _APPLIED, _LATEX, _QUOTIENT):
         found = pattern.fullmatch(text)
@@ -199,8 +194,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         return
     if text.rstrip()[-1:] in (")", "]"):
         yield from _of_operators(text)
-    if command in (DERIVATIVE, "grad"):
-        yield from _equation(text)
+    if command in (DERIVATIVE, "grad", "vjp", "jacobian"):
+        yield from _of_equation(text)
     if (found := _at_point(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "").replace(";", ",")
         yield [*named, found["function"], "--at", at]
@@ -312,13 +307,13 @@ def _called(text: str, named: list[str]) -> list[str] | None:
         names, values = found["names"], found["values"]
         function = found["function"]
     elif (found := _OF_LAMBDA.fullmatch(text)) is not None:
-        names, noun, rest = found["names"], found["noun"], _parted_at(found["rest"], "),")
+        names, noun, rest = found["names"], found["noun"], parted_at(found["rest"], "),")
         named = ["jacobian" if noun.startswith("jac") else "hessian" if noun == "hessian" else "grad"]
         function, values = rest[0], ",".join(rest[1:]).strip()
         values = unwrapped(values) if values.count("(") == values.count(")") else values.removeprefix("(")
     else:
         return None
-    given = [one.strip() for one in _parted_at(values.strip(), ",") if one.strip()]
+    given = [one.strip() for one in parted_at(values.strip(), ",") if one.strip()]
     variables = [one.strip() for one in names.split(",")]
     if given and len(given) != len(variables):
         return None
@@ -350,19 +345,6 @@ def _claimed(text: str) -> list[str] | None:
     return [*words, *(["--wrt", by[0]] if by else [])] if len({*by}) <= 1 else None
 
 
-def _parted_at(text: str, signs: str) -> list[str]:
-    """Part a text at signs outside of all its brackets."""
-    parts, depth = [""], 0
-    for sign in text:
-        is_outside = depth == 0
-        depth += (sign in "([{") - (sign in ")]}" and not (is_outside and sign in signs))
-        if is_outside and sign in signs:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
-
-
 def _field(text: str) -> re.Match[str] | None:
     """Match an operator of vector analysis on one function; `div([a, b], c)` is a quotient."""
     found = _FIELD.fullmatch(text)
@@ -378,40 +360,23 @@ def is_near(text: str) -> bool:
     """
     left, *right = EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
     is_claim = bool(right) and any(words[0] == "hessian" for words in asked(left))
-    return is_claim or _field(text) is not None or bool(_equation(text))
+    return is_claim or _field(text) is not None or bool(_of_equation(text))
 
 
-def _equation(text: str) -> list[list[str]]:
-    """Return the command lines for the partial derivatives of F, where a text is an equation F = 0 of two variables.
-
-    A definition, `f(x, y) = a*x`, is no such equation, nor a function of one variable with its derivative, `x^2 = 2*x`;
-    where the right side may be a derivative of the left one, there is a command line for that too.
-
-    >>> _equation("x^2 + y^2 = 25"), _equation("f(x, y) = a*x"), _equation("x^2 = 2*x")
-    ([['grad', 'x^2 + y^2 - 25']], [], [])
-    >>> _equation("idiff(x*y - 1, y, x)"), _equation("x*y = y")
-    ([['grad', 'x*y - 1', '--wrt', 'x,y']], [['grad', 'x*y - y'], ['check', 'x*y', '--claim', 'y']])
-    """
-    asked_for = _IMPLICIT.fullmatch(text)
-    sides = [one.strip() for one in _EQUAL.split(asked_for["function"] if asked_for is not None else text)]
-    if not all(sides) or not all(map(is_balanced, sides)) or re.search(r"[;\n{}'\u2032]|\b(?:for|if|at|where)\b", text):
+def _of_equation(text: str) -> list[list[str]]:
+    """Return the command lines for the partial derivatives of F, where a text is an equation F = 0."""
+    if "=" not in text and "iff" not in text and "mplicit" not in text:
         return []
-    right = sides[-1] if re.fullmatch(r"[\w.*/^]+", sides[-1]) else f"({sides[-1]})"
-    zero = f"{sides[0]} - {right}" if len(sides) == 2 and right != "0" else sides[0]
-    if asked_for is not None:
-        return [["grad", zero, "--wrt", f"{asked_for['x']},{asked_for['y']}"]] if len(sides) <= 2 else []
-    names = [{*re.findall(rf"{_NAME}(?!\w|\s*\()", side)} - {"pi", "E", "e"} for side in sides]
-    is_defined = re.fullmatch(rf"{_NAME}\s*\(\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\)", sides[0]) is not None
-    is_expression = re.search(r"[-+*/^]|\s", sides[0].strip("+-")) is not None and not is_rate(sides[0])
-    if len(sides) != 2 or len(names[0] | names[1]) < 2 or is_defined or not is_expression:
-        return []
-    is_claim = bool(names[1]) and names[1] <= names[0]
-    return [["grad", zero], *([["check", sides[0], "--claim", sides[1]]] if is_claim else [])]
+    from gradcli.cli.equations import of_equation  # which few texts need
+
+    return of_equation(text)
 
 
-def is_rate(text: str) -> bool:
-    """Tell whether a text begins with a derivative as the left side of an equation has it, `dy/dx` or `\\dot{x}`."""
-    return re.match(r"\s*(?:[d∂]\w*\s*/\s*[d∂]|\\d?dot)", text) is not None
+def _along_equation(text: str) -> list[list[str]]:
+    """Return those of a derivative along an equation, `dy/dx of x^2 + y^2 = 25`."""
+    from gradcli.cli.equations import is_along
+
+    return _of_equation(text) if is_along(text) else []
 
 
 def _of_operators(text: str) -> Iterator[list[str]]:
@@ -447,7 +412,7 @@ def _what(text: str) -> str:
     """Say what a question in words is."""
     if (field := _field(text)) is not None:
         return f"{SUM_OF_HESSIAN if field['trace'] else SUM_OF_JACOBIAN}, which gradcli does not add up"
-    if _equation(text):
+    if _of_equation(text):
         return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
     if is_near(text):
         return "a claim is of the first derivative, and hessian has the second"
@@ -463,17 +428,6 @@ def _is_one(found: re.Match[str]) -> bool:
     return not (text.strip().isidentifier() or is_difference) and is_balanced(text)
 
 
-def is_balanced(text: str) -> bool:
-    """Tell whether the brackets of a text balance, and no comma outside of them parts it.
-
-    >>> is_balanced("f(a, b)"), is_balanced("a, b"), is_balanced("a)*(b")
-    (True, False, False)
-    """
-    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
-    is_parted = (",", 0) in zip(text, depths, strict=True)
-    return not is_parted and min(depths) == 0 == depths[-1]
-
-
 def _at_point(text: str) -> re.Match[str] | None:
     """Match an expression with its point after it.
 
@@ -482,15 +436,3 @@ def _at_point(text: str) -> re.Match[str] | None:
     """
     found = _AT_VALUES.fullmatch(text) if "=" in text else None
     return found if found is not None and is_balanced(found["function"]) else _AT.fullmatch(text)
-
-
-def unwrapped(text: str) -> str:
-    """Take the parentheses away that stand around all of a text.
-
-    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
-    ('x^2', '(x)*(y)')
-    """
-    inner = (text := text.strip())[1:-1]
-    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in inner)
-    is_around = text[:1] == "(" and text[-1:] == ")"
-    return inner if is_around and min(depths, default=-1) >= 0 else text

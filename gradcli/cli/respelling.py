@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pkgutil import resolve_name
 
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
+from gradcli.cli.equations import is_equation
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_near
@@ -64,6 +65,8 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
     """Write `d/dx x^2` and `x^2 at 3` as commands, with the options that were typed."""
     text = " ".join(line.words[n] for n in line.others)
     options = [word for n, word in enumerate(line.words[line.start :], line.start) if n not in line.others]
+    if is_equation(text):  # of which both partial derivatives are needed
+        options = [word for n, word in enumerate(line.words) if n in _other_options(line, "--wrt")]
     of_command = [" ".join((*line.words[: line.start], text))] if text.startswith("of ") else []
     for words in (text, *of_command):
         for found in asked(words, line.command or DERIVATIVE):
@@ -72,6 +75,12 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
                 *options,
             )
+
+
+def _other_options(line: TypedLine, left_out: str) -> set[int]:
+    """Return the places of the words of all options with their values, but for one option."""
+    places = {*line.flags, *line.values, *line.unknown}
+    return places - {n for n in places if left_out in (line.flags.get(n), line.values.get(n))}
 
 
 def _commands(line: TypedLine) -> Iterator[Words]:
@@ -210,7 +219,8 @@ def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 
 def with_euler(line: TypedLine) -> Words:
     """Write E for e in the expression of a line."""
-    return line.put(line.others[0], 1, re.sub(r"(?<![\w.])e(?![\w.(])", "E", line.text))
+    after_digit = r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])e(?=\s*(?:\^|\*\*))"  # 2e^x, and not 2e-3
+    return line.put(line.others[0], 1, re.sub(rf"(?<![\w.])e(?![\w.(])|{after_digit}", "E", line.text))
 
 
 def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:

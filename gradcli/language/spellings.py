@@ -276,6 +276,7 @@ TEXTS: tuple[Spelling, ...] = (
         r"sum(\g<a>*\g<b>)/(norm(\g<a>)*norm(\g<b>))",
     ),
     _near(r"\|\s*(\w+)\s*\|\s*\|\s*(\w+)\s*\|", r"(norm(\1)*norm(\2))", r"(abs(\1)*abs(\2))"),
+    _same(r"(?<=[\w)\]])\s*\|([^|]+)\|(?=\s*(?:$|[-+*/^),;²³]))", r"*|\1|"),
     _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", calls.root),
     _same(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>(?:[^()]|\([^()]*\))*)\)"

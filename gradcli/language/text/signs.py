@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -27,7 +28,7 @@ _SIGN = re.compile(
     rf"""(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
       | (?P<inverse>⁻[ᵀ⊤]) | (?P<turned>\^?[ᵀ⊤†]|\^{{[ᵀ⊤†]}})
       | √\s*(?:(?P<root>(?=\())|(?P<operand>(?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))
-      | (?P<large>[∑∏](?=\s*\[))
+      | (?P<large>(?:[∑∏]|(?<=\w)[ΣΠ])(?=\s*\[))
       | (?:(?<!\w)|(?<![\w.])(?P<factor>\d[\d.]*))(?P<pi>π)(?![\d_])
       | (?P<degrees>(?<![\w.])\d[\d.]*\s*°(?![^\W\d]))
       | (?P<bars>\|\|) | (?P<fraction>(?<!\d)[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
@@ -149,13 +150,13 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
             case "turned":
                 yield "'", span
             case "root":
-                yield "sqrt", span
+                yield f"{_after(text, start)}sqrt", span
             case "operand":
-                yield "sqrt(", Span(offset + start, offset + found.start("operand"))
+                yield f"{_after(text, start)}sqrt(", Span(offset + start, offset + found.start("operand"))
                 yield from _parts(found["operand"], offset + found.start("operand"))
                 yield ")", Span(offset + stop - 1, offset + stop)
             case "large":
-                yield _LARGE[found[0]], span
+                yield f"{_after(text, start)}{_LARGE.get(found[0], found[0])}", span
             case "pi":
                 if found["factor"]:
                     yield found["factor"], Span(offset + start, offset + found.start("pi"))
@@ -177,6 +178,11 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
         yield text[position:], Span(offset + position, offset + len(text))
 
 
+def _after(text: str, start: int) -> str:
+    """Return the blank that parts a sign from a name directly before it: `x√y` is a product."""
+    return " " if re.match(r"\w", text[max(start - 1, 0) : start]) else ""
+
+
 def parted(text: str) -> list[str]:
     """Part arguments at the commas outside of brackets.
 
@@ -191,3 +197,39 @@ def parted(text: str) -> list[str]:
         else:
             parts[-1] += sign
     return [part.strip() for part in parts]
+
+
+def is_balanced(text: str) -> bool:
+    """Tell whether the brackets of a text balance, and no comma outside of them parts it.
+
+    >>> is_balanced("f(a, b)"), is_balanced("a, b"), is_balanced("a)*(b")
+    (True, False, False)
+    """
+    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
+    is_parted = (",", 0) in zip(text, depths, strict=True)
+    return not is_parted and min(depths) == 0 == depths[-1]
+
+
+def unwrapped(text: str) -> str:
+    """Take the parentheses away that stand around all of a text.
+
+    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
+    ('x^2', '(x)*(y)')
+    """
+    inner = (text := text.strip())[1:-1]
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in inner)
+    is_around = text[:1] == "(" and text[-1:] == ")"
+    return inner if is_around and min(depths, default=-1) >= 0 else text
+
+
+def parted_at(text: str, signs: str) -> list[str]:
+    """Part a text at signs outside of all its brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        is_outside = depth == 0
+        depth += (sign in "([{") - (sign in ")]}" and not (is_outside and sign in signs))
+        if is_outside and sign in signs:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.questions_in_words import is_rate, unwrapped
+from gradcli.cli.equations import is_rate
 from gradcli.cli.respelled_values import NUMBER
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.language.text.signs import parted
+from gradcli.language.text.signs import parted, unwrapped
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
