@@ -155,6 +155,10 @@ EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation, `==` too."""
 
 
+_RANGED = re.compile(r"\.\.|…|∈|[<≤].*[<≤]|\b(?:on|over|from|between|to|in|within)\b.*\d")
+"""Signs and words of a range, without which none is looked for."""
+
+
 def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     """Generate the words of command lines that ask what a text asks.
 
@@ -169,6 +173,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     text = _IN_BRACKETS.sub(r"\1(\3)", text)
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
+        return
+    if within := _on_range(text, command):
+        yield from within
         return
     if text.lstrip()[:1] in ("d", "∂") and "=" in text and (along := _along_equation(text)):
         yield from along
@@ -358,9 +365,20 @@ def is_near(text: str) -> bool:
     >>> is_near("laplacian(x^2)"), is_near("d^2/dx^2 x^4 = 12x^2"), is_near("d^2/dx^2 x^4 at x = 1")
     (True, True, False)
     """
+    if _on_range(text, DERIVATIVE):
+        return False
     left, *right = EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
     is_claim = bool(right) and any(words[0] == "hessian" for words in asked(left))
     return is_claim or _field(text) is not None or bool(_of_equation(text))
+
+
+def _on_range(text: str, command: str) -> list[list[str]]:
+    """Return the command lines for a function with its range in words, `x^2 on [0, 1]`."""
+    if _RANGED.search(text) is None:
+        return []
+    from gradcli.cli.ranges_in_words import asked_on_range  # which few texts need
+
+    return asked_on_range(text, command)
 
 
 def _of_equation(text: str) -> list[list[str]]:
@@ -412,6 +430,8 @@ def _what(text: str) -> str:
     """Say what a question in words is."""
     if (field := _field(text)) is not None:
         return f"{SUM_OF_HESSIAN if field['trace'] else SUM_OF_JACOBIAN}, which gradcli does not add up"
+    if _on_range(text, DERIVATIVE):
+        return "the range stands in the expression"
     if _of_equation(text):
         return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
     if is_near(text):

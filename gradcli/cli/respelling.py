@@ -17,6 +17,7 @@ from gradcli.cli.equations import is_equation
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_near
+from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
     commands_as_options,
@@ -70,11 +71,23 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
     of_command = [" ".join((*line.words[: line.start], text))] if text.startswith("of ") else []
     for words in (text, *of_command):
         for found in asked(words, line.command or DERIVATIVE):
+            if "--in" in found:
+                yield from _on_ranges(line, found, options)
+                continue
             has_point = "--wrt" in found and "--at" in options
             yield (
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
                 *options,
             )
+
+
+def _on_ranges(line: TypedLine, found: list[str], options: list[str]) -> Iterator[Words]:
+    """Write a function on ranges; nothing for a command of points where a point is given."""
+    if "--in" in line.kinds or not {"--at", "--points"} & {*line.flags.values()}:
+        asked_line = typed_line((*found, *options))
+        variables = [name for name in asked_line.variables if name not in values_by_name(asked_line)]
+        is_several = len(asked_line.variables) > 1
+        yield (*(with_names(found, variables) if is_several else found), *options)
 
 
 def _other_options(line: TypedLine, left_out: str) -> set[int]:
@@ -134,7 +147,13 @@ def _parted_by_the_shell(line: TypedLine) -> Iterator[Words]:
         run = list[int]()
         while place + 1 + len(run) in line.others[1:] or (place + 1 + len(run) in line.others and not line.text):
             run.append(place + 1 + len(run))
-        if run and line.kinds[option] in (*OF_VALUES, *OF_TEXTS, OptionKind.VARIABLES, OptionKind.WORD):
+        if run and line.kinds[option] in (
+            *OF_VALUES,
+            *OF_TEXTS,
+            OptionKind.VARIABLES,
+            OptionKind.RANGES,
+            OptionKind.WORD,
+        ):
             spread.append((place, run))
     for sign in (",", " "):
         words = list(line.words)
