@@ -35,6 +35,7 @@ from gradcli.cli.respelled_values import (
     is_alphabetical,
     name_parts,
     named_values,
+    names_of_text,
     other_values,
     spelled_values,
     statements_in_words,
@@ -365,6 +366,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     in_order = [*values_in_order(line)]
     is_one_word = len(line.others) == 1  # and not --at 1 2
     yield SpelledGroup(in_order, is_sure=bool(in_order) and is_one_word and is_alphabetical(line))
+    yield SpelledGroup(names_of_text(line), is_sure=True)
     yield SpelledGroup(named_values(line, error), is_sure=True)
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from gradcli.arrays import Array
 from gradcli.errors import InputError, constants_meant, did_you_mean
-from gradcli.language.inputs import Value
-from gradcli.language.lower.juxtaposed_names import NOT_EULER, product_of, require_named
+from gradcli.language.inputs import Value, is_plain
+from gradcli.language.lower.juxtaposed_names import NOT_EULER, meant, product_of, require_named
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option, source as named
@@ -84,7 +84,8 @@ def with_name(
     parts = word.strip("()[]").split(",")
     if len(parts) != len(names) or not all(map(_NUMBER.fullmatch, parts)):
         is_range = source == "--in"
-        is_shown = is_range or not ("e" in names or word == "''")
+        is_value = word != "''" and is_plain(word)
+        is_shown = is_range or (is_value and "e" not in names)
         parts = [word if is_shown and (is_range or not n) else "VALUE" for n in range(min(4, len(names)))]
     flag = source.removeprefix("--")
     each = (f"{name}={part}" for name, part in zip(names, parts, strict=False))
@@ -95,13 +96,14 @@ def with_name(
 
 
 def _joined(names: Sequence[str], known: Collection[str]) -> str:
-    """Hint at the product that a name may be, all of whose letters are known; empty where there is none."""
-    found = ((name, product_of(name, known)) for name in names)
-    name, product = next(((name, product) for name, product in found if product is not None), ("", ""))
-    if not name:
-        return ""
-    of_matrices = "" if name.islower() else f", {product.replace('*', '@')} for one of matrices"
-    return f"'{name}' is one variable; write {product} for a product{of_matrices}"
+    """Hint at what one of several names may be: a product of known letters, or functions with their arguments."""
+    for name in names:
+        if (product := product_of(name, known)) is not None:
+            of_matrices = "" if name.islower() else f", {product.replace('*', '@')} for one of matrices"
+            return f"'{name}' is one variable; write {product} for a product{of_matrices}"
+        if (apart := meant(name, known)) is not None:
+            return f"'{name}' is one variable; {apart}"
+    return ""
 
 
 _NUMBER = re.compile(r"\s*[-+]?[.\d][\d.eE+-]*\s*")

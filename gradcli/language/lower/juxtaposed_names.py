@@ -17,6 +17,7 @@ from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import CONSTANTS, Program
 from gradcli.language.text.doubtful import EULER, on_euler
+from gradcli.language.text.greek import LETTERS
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import POWERS, Token
 from gradcli.option_words import option
@@ -34,6 +35,8 @@ GREEK = frozenset(
     "lam".split()
 )
 """Greek letters, by their names."""
+
+_SMALL_GREEK = [letter for letter in LETTERS if letter.islower() and letter != PI]
 
 _WORDS = frozenset(
     "cost tank tang sing sink sine coset sect expo lnp lnz pit pin pie pig pip pint vary kpi api".split()
@@ -86,14 +89,15 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
         return None
     names = {one for one in known if one in name} - {name, ""}  # others cannot be parts of it
     is_word = name in _WORDS
-    sure = rf"(?:(?:{_any(names if is_word else {*names, *GREEK, *'xyzt'})})\d*)"
+    sure = rf"(?:(?:{_any(names if is_word else {*names, *GREEK, *_SMALL_GREEK, *'xyzt'})})\d*)"
     letter = "(?!)" if is_word else r"[A-Za-rt-z]\d*"  # no s, which makes plurals
+    elementary = _ELEMENTARY - {"asin", "acos", "atan"} if "a" in names else _ELEMENTARY  # a*sin(x)
     call = (
-        rf"(?:({_any(_ELEMENTARY)})(\d*(?:pi(?:{letter}|{sure})*|{letter}{sure}*|{sure}+)|\d+)"
+        rf"(?:({_any(elementary)})(\d*(?:pi(?:{letter}|{sure})*|{letter}{sure}*|{sure}+)|\d+)"
         rf"|({_any(_OTHERS)})({sure}+)|(log|{_any(_REDUCTIONS)})((?:{_any({*names, *'xyz'})})+)"
         rf"|(pi)({letter}{sure}*|{sure}*))"
     )
-    found = re.fullmatch(f"({sure}*?){call}{call}?", name)
+    found = re.fullmatch(f"({sure}*?){call}{call}?{call}?", name)
     if found is None:
         return None
     item = re.compile(rf"pi|{sure}|{letter}|\d+")

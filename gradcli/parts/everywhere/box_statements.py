@@ -21,6 +21,7 @@ import numpy as np
 from gradcli.errors import GradcliError, InputError, Place, Span
 from gradcli.language.parsing import parse
 from gradcli.language.program.wengert import Atom
+from gradcli.language.text.greek import in_letters_of
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
 from gradcli.parts.everywhere.jets import Evaluator
@@ -142,14 +143,35 @@ def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:
         found[name] = derivative
         return name
 
-    text = _derivative(y).sub(named, expression.replace("∂²", "d2").replace("∂", "d"))
-    return _of_names(text, whole, box, {**found, y: ()})
+    variables = box.bound_function.program.names
+    outputs = [y, *(name for name in ("y", "f") if name != y and name not in variables)]
+    spelled = _in_one_spelling(in_letters_of(expression, variables))
+    called = rf"(?<!\w)((?:d2?)?(?:{'|'.join(map(re.escape, outputs))}))\s*\("
+    listed = r"\s*,\s*".join(map(re.escape, variables))
+    spelled = re.sub(rf"{called}\s*{listed}\s*\)", r"\1", spelled)  # f(x), df(x)/dx
+    if (elsewhere := re.search(called, spelled)) is not None:
+        message = f"a statement is of {y} at every point, and {elsewhere[1]}(...) is at one"
+        raise InputError(
+            message, place=_place(whole), hint=f"write {y}, and a sign after it before a factor, {y}*(1 + x)"
+        )
+    text = _derivative(outputs).sub(named, spelled)
+    return _of_names(text, whole, box, {**found, **dict.fromkeys(outputs, ())})
 
 
-def _derivative(y: str) -> re.Pattern[str]:
-    by = r"d([A-Za-z_]\w*?(?:\[[\d, ]+\])?)"
-    first, second = rf"\bd{re.escape(y)}/{by}(?![\w\[])", rf"\bd2{re.escape(y)}/(?:{by}2|{by}{by})(?![\w\[])"
-    return re.compile(f"{second}|{first}")
+def _in_one_spelling(expression: str) -> str:
+    """Write `∂²y/∂x²` and `d^2y/dx^2` as `d2y/dx2`.
+
+    >>> _in_one_spelling("∂²y/∂x∂z >= 0"), _in_one_spelling("d^2y / dx^2"), _in_one_spelling("dy/dx^2")
+    ('d2y/dxdz >= 0', 'd2y/dx2', 'dy/dx^2')
+    """
+    plain = re.sub(r"(?<!\w)d(?:²|\^2|\*\*2)\s*(?=[^\W\d])", "d2", expression.replace("∂", "d"))
+    plain = re.sub(r"(?<!\w)(d2?[^\W\d]\w*)\s*/\s*(?=d[^\W\d])", r"\1/", plain)
+    return re.sub(r"(?<!\w)(d2[^\W\d]\w*/d[^\W\d]\w*)(?:²|\^2|\*\*2)", r"\g<1>2", plain)
+
+
+def _derivative(outputs: Sequence[str]) -> re.Pattern[str]:
+    by, y = r"d([^\W\d]\w*?(?:\[[\d, ]+\])?)", f"(?:{'|'.join(map(re.escape, outputs))})"
+    return re.compile(rf"\bd2{y}/(?:{by}2|{by}{by})(?![\w\[])|\bd{y}/{by}(?![\w\[])")
 
 
 def _by(match: re.Match[str]) -> list[str]:
@@ -174,7 +196,8 @@ def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, D
         raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
     except KeyError as error:
         y, name = box.bound_function.program.output_name, error.args[0]
-        hint = f"known are {', '.join((y, *box.bound_function.arrays))}"
+        rates = [f"d{y}/d{one.text}" for one in box.names[:4]]
+        hint = f"known are {', '.join((y, *rates, *box.bound_function.arrays))}"
         moving = [*box.ranges]
         if name.lower() == "lipschitz" and len(moving) == 1 and not box.bound_function.arrays[moving[0]].shape:
             slope = whole.replace(name, f"abs(d{y}/d{moving[0]})")
