@@ -137,7 +137,7 @@ _SECOND = re.compile(
 )
 """A second derivative, mixed or of a function that has a name: `∂²(x*y)/∂x∂y`, `d²f/dx² x^4`."""
 _AT = re.compile(
-    r"\s*(?P<function>[^\s].*?)\s+(?:at|when|where)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)",
+    r"\s*(?P<function>[^\s].*?)\s+(?:at|when|where)\s+(?P<at>[-+\[(\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)",
     re.DOTALL,
 )
 """An expression with its point after it, `x^2 at 3`."""
@@ -177,7 +177,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     if within := _on_range(text, command):
         yield from within
         return
-    if text.lstrip()[:1] in ("d", "∂") and "=" in text and (along := _along_equation(text)):
+    if along := _along_equation(text):
         yield from along
         return
     for pattern in (_SECOND, _PHRASE, _APPLIED, _LATEX, _QUOTIENT):
@@ -204,7 +204,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     if command in (DERIVATIVE, "grad", "vjp", "jacobian"):
         yield from _of_equation(text)
     if (found := _at_point(text)) is not None:
-        at = f"{found['at']}{found['rest']}".replace(" ", "").replace(";", ",")
+        at = re.sub(r"\s+and\s+|;", ",", f"{found['at']}{found['rest']}").replace(" ", "")
         yield [*named, found["function"], "--at", at]
 
 
@@ -369,7 +369,7 @@ def is_near(text: str) -> bool:
         return False
     left, *right = EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
     is_claim = bool(right) and any(words[0] == "hessian" for words in asked(left))
-    return is_claim or _field(text) is not None or bool(_of_equation(text))
+    return is_claim or _field(text) is not None or bool(_of_equation(text) or _along_equation(text))
 
 
 def _on_range(text: str, command: str) -> list[list[str]]:
@@ -392,9 +392,12 @@ def _of_equation(text: str) -> list[list[str]]:
 
 def _along_equation(text: str) -> list[list[str]]:
     """Return those of a derivative along an equation, `dy/dx of x^2 + y^2 = 25`."""
+    if text.lstrip()[:1] not in ("d", "∂") or "=" not in text:
+        return []
     from gradcli.cli.equations import is_along
 
-    return _of_equation(text) if is_along(text) else []
+    whole, _, point = text.partition(" at ")
+    return [[*words, *(("--at", point) * bool(point))] for words in _of_equation(whole)] if is_along(whole) else []
 
 
 def _of_operators(text: str) -> Iterator[list[str]]:
@@ -432,7 +435,7 @@ def _what(text: str) -> str:
         return f"{SUM_OF_HESSIAN if field['trace'] else SUM_OF_JACOBIAN}, which gradcli does not add up"
     if _on_range(text, DERIVATIVE):
         return "the range stands in the expression"
-    if _of_equation(text):
+    if _of_equation(text) or _along_equation(text):
         return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
     if is_near(text):
         return "a claim is of the first derivative, and hessian has the second"

@@ -38,6 +38,9 @@ _OF_POINTS = (DERIVATIVE, *"grad jacobian vjp jvp hvp hessian eval explain graph
 """Commands that take points, and no range."""
 
 
+_COMPARED = re.compile(r"([<>]=?|[≤≥])")
+
+
 class Ranged(NamedTuple):
     """A function with ranges of its variables.
 
@@ -70,6 +73,31 @@ def ranged(text: str) -> Ranged | None:
     return None
 
 
+def as_range(text: str) -> str | None:
+    """Write a range in words with two dots between its ends; None of anything else.
+
+    >>> as_range("from 0 to 1"), as_range("x between 0 and pi"), as_range("x > 2"), as_range("a b")
+    ('0..1', 'x=0..pi', 'x=2..inf', None)
+    """
+    text = re.sub(r"^\s*(?:from|between|on|in|over)\s+", "", text)
+    if (found := _RANGE.fullmatch(text.strip())) is not None:
+        return _dotted(found)
+    if (found := _HALF.fullmatch(text)) is not None:
+        is_least = found["sign"][0] in ">≥"
+        return f"{found['name']}={found['end']}..inf" if is_least else f"{found['name']}=-inf..{found['end']}"
+    return None
+
+
+def _dotted(found: re.Match[str]) -> str:
+    name = found["name"] or found["between"] or ""
+    low, high = (_plain(next(filter(None, map(found.__getitem__, ends)))) for ends in (_LOW, _HIGH))
+    return f"{name}{'=' * bool(name)}{low}..{high}"
+
+
+_HALF = re.compile(rf"\s*(?P<name>{_NAME})\s*(?P<sign>[<>]=?|[≤≥])\s*(?P<end>{_END})\s*")
+"""A range with one end, `x > 0`."""
+
+
 def _all_ranges(text: str, separator: re.Match[str]) -> tuple[list[str], list[str]] | None:
     """Read ranges and values up to the end of a text; None where something else stands there, such as a list."""
     ranges, given = list[str](), list[str]()
@@ -80,8 +108,7 @@ def _all_ranges(text: str, separator: re.Match[str]) -> tuple[list[str], list[st
             is_list = found["open"] and not separator["word"] and (not name or "=" in found[0])  # x, [0, 1]
             if is_list:
                 return None
-            low, high = (_plain(next(filter(None, map(found.__getitem__, ends)))) for ends in (_LOW, _HIGH))
-            ranges.append(f"{name}{'=' * bool(name)}{low}..{high}")
+            ranges.append(_dotted(found))
         elif ranges and (found := _GIVEN.match(text, position)) is not None:
             given.append(f"{found[1]}={found[2]}")
         else:
@@ -112,6 +139,10 @@ def asked_on_range(text: str, command: str) -> list[list[str]]:
         return []
     given = [word for one in found.given for word in ("--at", one)]
     within = [word for one in found.ranges for word in ("--in", one)]
+    sides = [one.strip() for one in _COMPARED.split(found.function)]
+    if command == "check" and len(sides) == 3 and all(map(is_balanced, sides[::2])):
+        difference = sides[0] if sides[2] == "0" else f"{sides[0]} - ({sides[2]})"
+        return [["check", difference, *given, *within, "--prove", f"y {sides[1]} 0"]]
     if command not in _OF_POINTS:
         return [[command, found.function, *given, *within]]
     named = [] if command == DERIVATIVE else [command]

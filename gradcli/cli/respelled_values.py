@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
+from gradcli.cli.parameters import separate
+from gradcli.cli.ranges_in_words import as_range
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
@@ -119,7 +121,8 @@ def _is_number(part: str) -> bool:
 
 def values_by_name(line: TypedLine) -> dict[str, str]:
     """Return the values of the variables of a line, by the names that they are given by."""
-    pairs = (one.typed.partition("=") for one in typed_values(line) if one.kind is OptionKind.INPUTS)
+    typed = (part for one in typed_values(line) if one.kind is OptionKind.INPUTS for part in separate(one.typed))
+    pairs = (part.partition("=") for part in typed)
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
@@ -155,6 +158,8 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{stated[1]}={stated[2]}")
         if kind is OptionKind.RANGES:
             yield put(_as_range(typed))
+        if option == "--at" and ".." in typed and "--in" in line.kinds:
+            yield line.put(place, count, "--in", typed)
         if kind is OptionKind.CHOICE and typed not in choices_of(line.command, option):
             yield put(_SAME_WORDS.get(typed.lower(), typed.lower()))
         if option in ("-o", "--output") and typed in formats():
@@ -200,14 +205,14 @@ _INTERVAL = re.compile(
 def _as_range(typed: str) -> str:
     """Write a range with two dots between its ends.
 
-    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5")
-    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5')
+    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5"), _as_range("a,b")
+    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5', 'a..b')
     """
     if (found := _BETWEEN.fullmatch(typed) or _INTERVAL.fullmatch(typed)) is not None:
         return (
             f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
         )
-    return re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
+    return as_range(typed) or re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
 
 
 def symbolic_directions(line: TypedLine) -> Iterator[Words]:

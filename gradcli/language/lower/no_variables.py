@@ -43,7 +43,7 @@ _OPERATORS = (
     _Operator(
         re.compile("[ij](?:pi|kx|kr|[wωΩ]?t|[wωΩθφϕαβxkπ])?"),
         re.compile(
-            r"(?:(?<!\w)[eE]\s*(?:\^|\*\*)\s*[({]?|exp\s*\(|exp\\left\()\s*[-−]?\s*\d*\s*[ij](?:\s*\*?\s*\\?[^\W\d])"
+            r"(?:(?<!\w\w)[eE]\s*(?:\^|\*\*)\s*[({]?|exp\s*\(|exp\\left\()\s*[-−]?\s*\d*\s*[ij](?:\s*\*?\s*\\?[^\W\d])"
         ),
         "complex numbers are not read",
         "numbers are real: cos(x) and sin(x) are the parts of exp(i x)",
