@@ -12,6 +12,8 @@ commands                         commands built by Typer; a command line on a fu
 parameters                       the words of options as arguments of `Function`
 default_command                  the command that the first word means
 questions_in_words               questions in the words of a textbook, `d/dx x^2`, as command lines
+equations_in_words               equations of two variables, as command lines for their partial derivatives
+ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`, as command lines
 typed_line                       the words of a command line that may be wrong, told apart
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options

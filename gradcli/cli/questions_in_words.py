@@ -115,9 +115,6 @@ _HANDLE = re.compile(
 )
 """A function of MATLAB and its call: `f = @(x) x.^2 + 1; f(3)`."""
 
-_SIGNS = re.compile(r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/")
-"""Signs that a text of another tool has, without which nothing further is looked for."""
-
 _FIELD = re.compile(
     r"\s*(?:(?P<trace>[lL]aplacian|∇\s*(?:²|\^\s*2))|(?P<rows>[dD]iv(?:ergence)?(?=\s*[(\[]\s*[\[{])|[cC]url|∇\s*[·.×⋅]))"
     r"\s*[(\[](?P<function>.+?)(?:,\s*[\[{](?P<by>[^\[\]{}()]*)[\]}])?[)\]]\s*",
@@ -156,7 +153,12 @@ EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 
 
 _RANGED = re.compile(r"\.\.|…|∈|[<≤].*[<≤]|\b(?:on|over|from|between|to|in|within)\b.*\d")
-"""Signs and words of a range, without which none is looked for."""
+"""Signs and words of a range."""
+
+_SIGNS = re.compile(
+    rf"/\.|\.subs|\.replace|_\s*\{{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/|{_RANGED.pattern}|^\s*[d∂].*="
+)
+"""Signs of another tool, of a range or of an equation, without which nothing further is looked for."""
 
 
 def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
@@ -173,12 +175,6 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     text = _IN_BRACKETS.sub(r"\1(\3)", text)
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
-        return
-    if within := _on_range(text, command):
-        yield from within
-        return
-    if along := _along_equation(text):
-        yield from along
         return
     for pattern in (_SECOND, _PHRASE, _APPLIED, _LATEX, _QUOTIENT):
         found = pattern.fullmatch(text)
@@ -222,6 +218,8 @@ def _of_tools(text: str, command: str, named: list[str]) -> Iterator[list[str]]:
     """Generate what a text asks in the words of SymPy, Mathematica, MATLAB, JAX or torch."""
     if is_of_sympy(text):
         yield from _of_sympy(text)
+    elif others := _on_range(text, command) or _along_equation(text):
+        yield from others
     elif (placed := _placed(text)) is not None:
         function, rules = placed
         found_in = [*asked(function, command)] or [[*named, function]]
@@ -385,7 +383,7 @@ def _of_equation(text: str) -> list[list[str]]:
     """Return the command lines for the partial derivatives of F, where a text is an equation F = 0."""
     if "=" not in text and "iff" not in text and "mplicit" not in text:
         return []
-    from gradcli.cli.equations import of_equation  # which few texts need
+    from gradcli.cli.equations_in_words import of_equation  # which few texts need
 
     return of_equation(text)
 
@@ -394,7 +392,7 @@ def _along_equation(text: str) -> list[list[str]]:
     """Return those of a derivative along an equation, `dy/dx of x^2 + y^2 = 25`."""
     if text.lstrip()[:1] not in ("d", "∂") or "=" not in text:
         return []
-    from gradcli.cli.equations import is_along
+    from gradcli.cli.equations_in_words import is_along
 
     whole, _, point = text.partition(" at ")
     return [[*words, *(("--at", point) * bool(point))] for words in _of_equation(whole)] if is_along(whole) else []

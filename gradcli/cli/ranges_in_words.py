@@ -41,7 +41,7 @@ _OF_POINTS = (DERIVATIVE, *"grad jacobian vjp jvp hvp hessian eval explain graph
 _COMPARED = re.compile(r"([<>]=?|[≤≥])")
 
 
-class Ranged(NamedTuple):
+class FunctionOnRanges(NamedTuple):
     """A function with ranges of its variables.
 
     Attributes:
@@ -55,13 +55,13 @@ class Ranged(NamedTuple):
     given: Sequence[str]
 
 
-def ranged(text: str) -> Ranged | None:
+def ranged(text: str) -> FunctionOnRanges | None:
     """Part a function from the ranges after it; None where there is none.
 
     >>> ranged("x^3 - 3x on [-2, 3]")
-    Ranged(function='x^3 - 3x', ranges=['-2..3'], given=[])
+    FunctionOnRanges(function='x^3 - 3x', ranges=['-2..3'], given=[])
     >>> ranged("a*x*y for x in [0,1], y in [0, 2π] and a=2")
-    Ranged(function='a*x*y', ranges=['x=0..1', 'y=0..2π'], given=['a=2'])
+    FunctionOnRanges(function='a*x*y', ranges=['x=0..1', 'y=0..2π'], given=['a=2'])
     >>> ranged("tan x where -1 < x < 1").ranges, ranged("x if 0 < x < 1 else 0"), ranged("x, [0, 1]")
     (['x=-1..1'], None, None)
     """
@@ -69,7 +69,7 @@ def ranged(text: str) -> Ranged | None:
         function = text[: separator.start()].strip()
         found = _all_ranges(text, separator) if function and is_balanced(function) else None
         if found is not None:
-            return Ranged(_NOUN.sub("", function), *found)
+            return FunctionOnRanges(_NOUN.sub("", function), *found)
     return None
 
 

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pkgutil import resolve_name
 
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
-from gradcli.cli.equations import is_equation
+from gradcli.cli.equations_in_words import is_equation
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.questions_in_words import asked, is_near

@@ -400,7 +400,7 @@ def is_plain(text: str) -> bool:
     >>> is_plain("sqrt(2)/2"), is_plain("x=y=1"), is_plain("x 1"), is_plain("P(1,2)")
     (True, False, False, False)
     """
-    return re.search(r"=|->|→|:|\b[^\W\d]\w*\s+[-+.\d]|\b[^\W\d]\(", text) is None
+    return re.search(r"''|=|->|→|:|\b[^\W\d]\w*\s+[-+.\d]|\b[^\W\d]\(", text) is None
 
 
 def _only(movable: tuple[str, ...], value: Value) -> str:

@@ -494,8 +494,7 @@ class FunctionWithValues:
         remarks = cut_remarks(program) if program.joined else ()
         of_text = (*told, *program.warnings, *remarks, *remarks_on_shapes(program, shapes, at.values()))
         called = self.recording.call.called if self.recording else ""
-        warnings = that_hold(dict.fromkeys((*of_text, *alone)), program.names)
-        program = replace(program, warnings=warnings, called=called)
+        program = replace(program, warnings=that_hold(dict.fromkeys((*of_text, *alone)), program.names), called=called)
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
         found = shared(program) if called else program, shapes, arrays, asked, dtype, named, snippet.frees_graph
         return BoundFunction(*found, self.recording, reread_at, self.check, twice, device)

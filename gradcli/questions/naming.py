@@ -84,8 +84,7 @@ def with_name(
     parts = word.strip("()[]").split(",")
     if len(parts) != len(names) or not all(map(_NUMBER.fullmatch, parts)):
         is_range = source == "--in"
-        is_value = word != "''" and is_plain(word)
-        is_shown = is_range or (is_value and "e" not in names)
+        is_shown = is_range or (is_plain(word) and "e" not in names)
         parts = [word if is_shown and (is_range or not n) else "VALUE" for n in range(min(4, len(names)))]
     flag = source.removeprefix("--")
     each = (f"{name}={part}" for name, part in zip(names, parts, strict=False))

@@ -113,8 +113,7 @@ def cut(source: SourceText, known: Collection[str]) -> dict[str, str]:
     """Cut the words of a text that are names written together; return the readings of those that only look so.
 
     `Ax` is A and x where both are known.  If not, letters look so of which each stands alone elsewhere, or in
-    the notation of matrices or after a number a capital letter before a small one, or x, y, z and t.  So do letters
-    before e with a variable exponent, `xe^(-x)`, and around π, `nπx`.
+    the notation of matrices or after a number a capital letter before a small one, or x, y, z, t; or `xe^(-x)`, `nπx`.
 
     Args:
         source: The text, whose words are changed.
@@ -213,9 +212,8 @@ def _assigned(source: SourceText) -> set[str]:
 def _may_be_several(tokens: Sequence[Token], n: int, assigned: Collection[str]) -> bool:
     """Tell whether a word is a name that nothing else in the language has, and may be cut."""
     token = tokens[n]
-    if token.kind != "name" or not 2 <= len(token.text) <= LONGEST_JOINED:
-        return False
-    if "_" in token.text and not _is_power_of_e(tokens, n):
+    is_long = token.kind == "name" and 2 <= len(token.text) <= LONGEST_JOINED
+    if not is_long or ("_" in token.text and not _is_power_of_e(tokens, n)):
         return False
     around = tokens[n - 1].text if n else "", tokens[n + 1].text
     if around[0] == "." or around[1] in (".", "(", "=") or token.text in assigned:
