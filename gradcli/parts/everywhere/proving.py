@@ -122,11 +122,11 @@ def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
 
 
 def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
-    """Say where boxes are left that are as small as floats are, as where both sides are equal."""
-    reason = "the rest is as small as floats are"
+    """Say where boxes are left that are not halved any more, as where both sides are equal."""
+    reason = "no halving decides the rest"
     if condition.said:
-        middle = (rest.low[:, 0] + rest.high[:, 0]) / 2
-        there = box.by_name(np.where(abs(middle) < np.finfo(float).tiny, 0.0, middle))
+        low, high = rest.low[:, 0], rest.high[:, 0]
+        there = box.by_name(np.where((low <= 0) & (high >= 0), 0.0, low / 2 + high / 2))
         where = ", ".join(f"{name} = {number:.3g}" for name, number in there.items())
         reason += f": {condition.said} is open at {where}, where both sides may be equal"
     return reason
