@@ -14,6 +14,8 @@ default_command                  the command that the first word means
 questions_in_words               questions in the words of a textbook, `d/dx x^2`, as command lines
 plain_words                      words of English for signs and commands: `x squared`, `slope of x^2 at 3`
 higher_derivatives               derivatives above the second, as people ask for them, refused
+equations_in_words               equations of two variables, as command lines for their partial derivatives
+ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`, as command lines
 typed_line                       the words of a command line that may be wrong, told apart
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options

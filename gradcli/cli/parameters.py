@@ -63,7 +63,7 @@ def _by_name(words: Sequence[str], option: str) -> dict[str, str]:
         InputError: Two words have one name.
     """
     given: dict[str, str] = {}
-    for word in (one for several in words for one in _separate(several)):
+    for word in (one for several in words for one in separate(several)):
         match = _NAMED.fullmatch(word) or (_LABELLED.match(word) if option == "--claim" else None)
         name, value = (_plain(match[1]), match[2]) if match else ("", word)
         if name in given:
@@ -81,10 +81,10 @@ _LABELLED = re.compile(
 """A claim with a derivative on its left-hand side, which names the variable: `dy/dx = 2*x`."""
 
 
-def _separate(word: str) -> list[str]:
+def separate(word: str) -> list[str]:
     """Split `x=1,y=2` at the commas outside brackets, or an object of JSON, into assignments; else keep the word.
 
-    >>> _separate("x=[1,2],y=f(a=1)"), _separate("1,2"), _separate("x=1,2"), _separate('{"x": [1,2]}')
+    >>> separate("x=[1,2],y=f(a=1)"), separate("1,2"), separate("x=1,2"), separate('{"x": [1,2]}')
     (['x=[1,2]', 'y=f(a=1)'], ['1,2'], ['x=1,2'], ['x=[1, 2]'])
     """
     with contextlib.suppress(ValueError, RecursionError):

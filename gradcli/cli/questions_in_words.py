@@ -86,12 +86,6 @@ _LIMIT = re.compile(
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity|ty)?|oo|∞|\\infty)", re.IGNORECASE)
 """Infinity, as a variable's limit is written."""
 
-_IMPLICIT = re.compile(
-    r"\s*(?:\w+\.)?(?:idiff|implicit_?diff(?:erentiate)?|ImplicitD)\s*[(\[](?P<function>.+),"
-    rf"\s*(?P<y>{_NAME})\s*,\s*(?P<x>{_NAME})\s*[)\]]\s*"
-)
-"""The derivative of y by x along an equation, `idiff(x^2 + y^2 - 25, y, x)`."""
-
 _PRIMES = r"(?P<primes>['\u2032]{1,2}|\u2033)"
 _DEFINED = r"(?P=f)\s*\(\s*(?P<by>[^\W\d]\w*)\s*\)\s*=\s*(?P<function>[^=;]+?)"
 _PRIMED = re.compile(
@@ -145,7 +139,7 @@ _SECOND = re.compile(
 )
 """A second derivative, mixed or of a function that has a name: `∂²(x*y)/∂x∂y`, `d²f/dx² x^4`."""
 _AT = re.compile(
-    r"\s*(?P<function>[^\s].*?)\s+(?:at|when|where)\s+(?P<at>[-+\[\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)",
+    r"\s*(?P<function>[^\s].*?)\s+(?:at|when|where)\s+(?P<at>[-+\[(\d.]|[^\W\d]\w*(?:\.\w+)*\s*=[^=])(?P<rest>.*)",
     re.DOTALL,
 )
 """An expression with its point after it, `x^2 at 3`."""
@@ -162,7 +156,14 @@ _IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^
 EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation, `==` too."""
 
-_EQUAL = re.compile("(?<![-+*/@%<>!=:])=(?!=)")
+
+_RANGED = re.compile(r"\.\.|…|∈|[<≤].*[<≤]|\b(?:on|over|from|between|to|in|within)\b.*\d")
+"""Signs and words of a range."""
+
+_SIGNS = re.compile(
+    rf"/\.|\.subs|\.replace|_\s*\{{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/|{_RANGED.pattern}|^\s*[d∂].*="
+)
+"""Signs of another tool, of a range or of an equation, without which nothing further is looked for."""
 
 
 def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
@@ -205,9 +206,10 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         return
     if text.rstrip()[-1:] in (")", "]") or text.startswith("∇"):
         yield from _of_operators(text)
-    yield from _equation(text) if command in (DERIVATIVE, "grad") else []
+    if command in (DERIVATIVE, "grad", "vjp", "jacobian"):
+        yield from _of_equation(text)
     if (found := _at_point(text)) is not None:
-        at = f"{found['at']}{found['rest']}".replace(" ", "").replace(";", ",")
+        at = re.sub(r"\s+and\s+|;", ",", f"{found['at']}{found['rest']}").replace(" ", "")
         yield [*named, found["function"], "--at", at]
 
 
@@ -225,6 +227,8 @@ def _of_tools(text: str, command: str, named: list[str]) -> Iterator[list[str]]:
     """Generate what a text asks in the words of SymPy, Mathematica, MATLAB, JAX or torch."""
     if is_of_sympy(text):
         yield from _of_sympy(text)
+    elif others := _on_range(text, command) or _along_equation(text):
+        yield from others
     elif (placed := _placed(text)) is not None:
         function, rules = placed
         found_in = [*asked(function, command)] or [[*named, function]]
@@ -395,42 +399,39 @@ def is_near(text: str) -> bool:
     >>> is_near("laplacian(x^2)"), is_near("d^2/dx^2 x^4 = 12x^2"), is_near("d^2/dx^2 x^4 at x = 1")
     (True, True, False)
     """
+    if _on_range(text, DERIVATIVE):
+        return False
     left, *right = EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
     is_claim = bool(right) and any(words[0] == "hessian" for words in asked(left))
-    return is_claim or _field(text) is not None or bool(_equation(text))
+    return is_claim or _field(text) is not None or bool(_of_equation(text) or _along_equation(text))
 
 
-def _equation(text: str) -> list[list[str]]:
-    """Return the command lines for the partial derivatives of F, where a text is an equation F = 0 of two variables.
-
-    A definition, `f(x, y) = a*x`, is no such equation, nor a function of one variable with its derivative, `x^2 = 2*x`;
-    where the right side may be a derivative of the left one, there is a command line for that too.
-
-    >>> _equation("x^2 + y^2 = 25"), _equation("f(x, y) = a*x"), _equation("x^2 = 2*x")
-    ([['grad', 'x^2 + y^2 - 25']], [], [])
-    >>> _equation("idiff(x*y - 1, y, x)"), _equation("x*y = y")
-    ([['grad', 'x*y - 1', '--wrt', 'x,y']], [['grad', 'x*y - y'], ['check', 'x*y', '--claim', 'y']])
-    """
-    asked_for = _IMPLICIT.fullmatch(text)
-    sides = [one.strip() for one in _EQUAL.split(asked_for["function"] if asked_for is not None else text)]
-    if not all(sides) or not all(map(is_balanced, sides)) or re.search(r"[;\n{}'\u2032]|\b(?:for|if|at|where)\b", text):
+def _on_range(text: str, command: str) -> list[list[str]]:
+    """Return the command lines for a function with its range in words, `x^2 on [0, 1]`."""
+    if _RANGED.search(text) is None:
         return []
-    right = sides[-1] if re.fullmatch(r"[\w.*/^]+", sides[-1]) else f"({sides[-1]})"
-    zero = f"{sides[0]} - {right}" if len(sides) == 2 and right != "0" else sides[0]
-    if asked_for is not None:
-        return [["grad", zero, "--wrt", f"{asked_for['x']},{asked_for['y']}"]] if len(sides) <= 2 else []
-    names = [{*re.findall(rf"{_NAME}(?!\w|\s*\()", side)} - {"pi", "E", "e"} for side in sides]
-    is_defined = re.fullmatch(rf"{_NAME}\s*\(\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\)", sides[0]) is not None
-    is_expression = re.search(r"[-+*/^]|\s", sides[0].strip("+-")) is not None and not is_rate(sides[0])
-    if len(sides) != 2 or len(names[0] | names[1]) < 2 or is_defined or not is_expression:
+    from gradcli.cli.ranges_in_words import asked_on_range  # which few texts need
+
+    return asked_on_range(text, command)
+
+
+def _of_equation(text: str) -> list[list[str]]:
+    """Return the command lines for the partial derivatives of F, where a text is an equation F = 0."""
+    if "=" not in text and "iff" not in text and "mplicit" not in text:
         return []
-    is_claim = bool(names[1]) and names[1] <= names[0]
-    return [["grad", zero], *([["check", sides[0], "--claim", sides[1]]] if is_claim else [])]
+    from gradcli.cli.equations_in_words import of_equation  # which few texts need
+
+    return of_equation(text)
 
 
-def is_rate(text: str) -> bool:
-    """Tell whether a text begins with a derivative as the left side of an equation has it, `dy/dx` or `\\dot{x}`."""
-    return re.match(r"\s*(?:[d∂]\w*\s*/\s*[d∂]|\\d?dot)", text) is not None
+def _along_equation(text: str) -> list[list[str]]:
+    """Return those of a derivative along an equation, `dy/dx of x^2 + y^2 = 25`."""
+    if text.lstrip()[:1] not in ("d", "∂") or "=" not in text:
+        return []
+    from gradcli.cli.equations_in_words import is_along
+
+    whole, _, point = text.partition(" at ")
+    return [[*words, *(("--at", point) * bool(point))] for words in _of_equation(whole)] if is_along(whole) else []
 
 
 def _of_operators(text: str) -> Iterator[list[str]]:
@@ -464,7 +465,9 @@ def _what(text: str) -> str:
     """Say what a question in words is."""
     if (field := _field(text)) is not None:
         return f"{SUM_OF_HESSIAN if field.is_trace else SUM_OF_JACOBIAN}, which gradcli does not add up"
-    if _equation(text):
+    if _on_range(text, DERIVATIVE):
+        return "the range stands in the expression"
+    if _of_equation(text) or _along_equation(text):
         return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
     if is_near(text):
         return "a claim is of the first derivative, and hessian has the second"

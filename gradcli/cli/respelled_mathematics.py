@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.respelled_values import values_by_name
+from gradcli.cli.respelled_values import name_parts, values_by_name
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError, UnknownFunctionError
 
@@ -50,13 +50,15 @@ _TWICE_PRIMED = re.compile(
 
 
 def products_of_given(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Write a product for a call of a name that has a value, `P_0 (1 + r)^t` next to `--at P_0=100`."""
+    """Write a product for a call of a name with a value, `P_0 (1 + r)^t` next to `--at P_0=100`, or whose parts do."""
     if isinstance(error, UnknownFunctionError) and error.place is not None and line.others:
         word = error.place.text[slice(*error.place.span)]
         inside = re.findall(rf"(?<![\w.]){re.escape(word)}\s*\(([^()]*)", line.text)
         is_factor = all("," not in one and re.search(r"[^\W\d]|^$", one.strip()) for one in inside)  # no x(1, 2)
-        if word in values_by_name(line) and is_factor:
-            yield line.put(line.others[0], 1, re.sub(rf"(?<![\w.]){re.escape(word)}\s*\(", f"{word}*(", line.text))
+        parts = [word] if word in (given := values_by_name(line)) else name_parts(word)
+        if parts and {*parts} <= {*given} and is_factor:
+            product = "*".join(parts)
+            yield line.put(line.others[0], 1, re.sub(rf"(?<![\w.]){re.escape(word)}\s*\(", f"{product}*(", line.text))
 
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:

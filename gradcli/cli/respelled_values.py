@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
 from gradcli.cli.output import OTHER_PICTURES
+from gradcli.cli.parameters import separate
+from gradcli.cli.ranges_in_words import as_range
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
-from gradcli.language.text.signs import parted
+from gradcli.language.text.greek import LETTERS, in_letters_of
+from gradcli.language.text.signs import parted, unwrapped
 from gradcli.language.units import in_si
 from gradcli.registry import formats, pictures
 from gradcli.trial import SpelledGroup
@@ -27,7 +29,7 @@ LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
 NAME = re.compile(r"[^\W\d]\w*")
 _PARTS = re.compile(
-    r"\s*([^\W\d]\w*)\s*(?:==|=|:=|:|->|\bis\b)\s*((?:\[[^\[\]]*\]|[^\s,;\[])(?:[^\s,;=:]*(?:,(?=[-+.\d]))?)*)"
+    r"\s*([^\W\d]\w*)\s*(?:==|=|:=|:|->|[→≈∈]|\b(?:is|equals)\b)\s*((?:\[[^\[\]]*\]|[^\s,;\[])(?:[^\s,;=:]*(?:,(?=[-+.\d]))?)*)"
 )
 """The `x: 1` of `{x: 1, y: 2}` and the `x=1` of `x=1 y=2`."""
 
@@ -207,7 +209,8 @@ def _is_number(part: str) -> bool:
 
 def values_by_name(line: TypedLine) -> dict[str, str]:
     """Return the values of the variables of a line, by the names that they are given by."""
-    pairs = (one.typed.partition("=") for one in typed_values(line) if one.kind is OptionKind.INPUTS)
+    typed = (part for one in typed_values(line) if one.kind is OptionKind.INPUTS for part in separate(one.typed))
+    pairs = (part.partition("=") for part in typed)
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
@@ -228,38 +231,53 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if kind in (*OF_VALUES, OptionKind.VECTOR) and os.path.isfile(typed.partition("=")[2] or typed):
             name, equals, path = typed.rpartition("=")
             yield put(f"{name}{equals}@{path}")
-        if option == "--at":
-            yield from _of_each_variable(typed, put)
-            if "has no such variable" in error.text.message and (other := _in_greek(typed, line.text)):
-                yield put(other)
+        if option in ("--at", "--u"):
+            yield from _of_each_variable(typed, line.variables, put)
+        is_unknown = option == "--at" and "has no such variable" in error.text.message
+        if is_unknown and (other := _in_greek(typed, line.text)):
+            yield put(other)
         if kind is OptionKind.VARIABLES and {*(names := re.findall(r"\w+", typed))} - {"and"} <= {*line.variables}:
             yield put(",".join(name for name in names if name != "and"))
         is_of_columns = "a value alone names no variable" in error.text.message and typed.endswith((".csv", ".tsv"))
         if option == "--at" and typed.startswith("@") and ("holds an object" in error.text.message or is_of_columns):
             yield put(*(f"{name}={typed}:{name}" for name in line.variables))
-        stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|\bis\b)\s*(.+)", typed, re.DOTALL)
+        stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|[→≈∈]|\b(?:is|equals)\b)\s*(.+)", typed, re.DOTALL)
         if kind in OF_VALUES and stated is not None and stated[1] in line.variables:
             yield put(f"{stated[1]}={stated[2]}")
         if kind is OptionKind.RANGES:
             yield put(_as_range(typed))
+        if option == "--at" and ".." in typed and "--in" in line.kinds:
+            yield line.put(place, count, "--in", typed)
         if kind is OptionKind.CHOICE and typed not in choices_of(line.command, option):
             yield put(_SAME_WORDS.get(typed.lower(), typed.lower()))
         if option in ("-o", "--output") and typed in formats():
             yield line.put(place, count, "--format", typed)
 
 
+def names_of_text(line: TypedLine) -> Iterator[Words]:
+    """Write the Greek letters in the values of all options as the text has them: `--at theta=2` of `θ^2`."""
+    words = list(line.words)
+    for place, option in line.values.items():
+        if line.kinds[option] in _NAMING:
+            attached = f"{line.flags[place]}=" if place in line.flags else ""
+            words[place] = attached + in_letters_of(words[place].removeprefix(attached), line.variables)
+    if tuple(words) != line.words:
+        yield tuple(words)
+
+
+_NAMING = (*OF_VALUES, *OF_TEXTS, OptionKind.VARIABLES, OptionKind.RANGES)
+
+
 def _in_greek(typed: str, text: str) -> str:
-    """Name a Greek letter as a text has it, in `sigma=2`; empty where the text has no such letter.
+    """Name a Greek letter as a text has it before parentheses, in `sigma=2`; empty where the text has no such letter.
 
     >>> _in_greek("sigma=2", "σ(x)"), _in_greek("sigma=2", r"\\sigma(x)"), _in_greek("x=2", "σ(x)")
     ('σ=2', 'σ=2', '')
     """
     name, _, value = map(str.strip, typed.partition("="))
-    letter = next((one for one in _GREEK if unicodedata.name(one) == f"GREEK SMALL LETTER {name.upper()}"), "")
+    letter = next((one for one, spelled in LETTERS.items() if spelled == name), "")
     return f"{letter}={value}" if letter and (letter in text or f"\\{name}" in text) else ""
 
-
-_GREEK = tuple(map(chr, range(0x3B1, 0x3CA)))
 
 _BETWEEN = re.compile(
     rf"\s*(?P<low>[^<>≤≥]+?)\s*(?:<=?|≤)\s*(?P<name>{NAME.pattern})\s*(?:<=?|≤)\s*(?P<high>[^<>≤≥]+?)\s*"
@@ -282,7 +300,7 @@ def _as_range(typed: str) -> str:
         return (
             f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
         )
-    return _of_two_numbers(typed) or re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
+    return _of_two_numbers(typed) or as_range(typed) or re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
 
 
 def symbolic_directions(line: TypedLine) -> Iterator[Words]:
@@ -482,9 +500,38 @@ def choice_meant(line: TypedLine) -> str | None:
     return None
 
 
-def _of_each_variable(typed: str, put: Callable[..., Words]) -> Iterator[Words]:
-    """Give each variable its value, of `{x: 1, y: 2}` and `x=1 y=2` by name."""
+_TOGETHER = re.compile(
+    rf"\s*(?:at\s+)?[(\[{{]?\s*(?P<names>{NAME.pattern}(?:\s*,\s*{NAME.pattern})+)\s*[)\]}}]?\s*(?:==|=|:=|:|->|→|\bis\b)\s*"
+    r"(?P<values>[^=]+)"
+)
+"""Values of several variables at once, `(x, y) = (1, 2)`."""
+
+_POINT = re.compile(rf"\s*(?P<name>{NAME.pattern})\s*=?\s*(?P<values>\([^()]*,[^()]*\))\s*")
+"""A point by its letter, `P(1, 2)`."""
+
+_CHAINED = re.compile(rf"\s*(?P<names>{NAME.pattern}(?:\s*={{1,2}}\s*{NAME.pattern})+)\s*={{1,2}}\s*(?P<value>[^=]+)")
+"""One value of several variables, `x = y = 1`."""
+
+_BLANKS = re.compile(rf"\s*({NAME.pattern})\s+([-+]?(?:\d[\d.]*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?:[,;]|and\b|$|(?=\s))")
+"""A value after a blank, `x 1`."""
+
+
+def _of_each_variable(typed: str, variables: Sequence[str], put: Callable[..., Words]) -> Iterator[Words]:
+    """Give each variable its value, of `{x: 1, y: 2}`, `x=1 y=2`, `(x, y) = (1, 2)`, `x = y = 1` and `x 1, y 2`."""
+    typed = re.sub(rf"^\s*at\s+(?={NAME.pattern}\s*[=:])", "", typed)
+    if (found := _POINT.fullmatch(typed)) is not None and found["name"] not in variables:
+        yield put(found["values"])
+    if (found := _TOGETHER.fullmatch(typed)) is not None:
+        names, values = parts_of(found["names"]), parts_of(found["values"])
+        if len(names) == len(values):
+            yield put(*map("=".join, zip(names, values, strict=True)))
+    if (found := _CHAINED.fullmatch(typed)) is not None:
+        yield put(*(f"{name}={found['value'].strip()}" for name in NAME.findall(found["names"])))
+    pairs = _BLANKS.findall(typed)
+    if pairs and not _BLANKS.sub("", typed).strip() and {name for name, _ in pairs} <= {*variables}:
+        yield put(*map("=".join, pairs))
     typed = re.sub(r"['\"]|^\s*dict\(|\)\s*$", "", typed) if typed.lstrip().startswith(("{", "dict(")) else typed
-    named = _PARTS.findall(typed.strip("{}<>"))
-    if named and "".join(_PARTS.sub("", typed.strip("{}<>")).split()).strip(",;") == "":
+    inside = unwrapped(typed.strip("{}<>[]")) if "=" in typed else typed.strip("{}<>")
+    named = _PARTS.findall(inside)
+    if named and re.sub(r"\band\b|[,;&\s]", "", _PARTS.sub("", inside)) == "":
         yield put(*(f"{name}={value.strip(',')}" for name, value in named))

@@ -13,11 +13,13 @@ from difflib import get_close_matches
 from pkgutil import resolve_name
 
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
+from gradcli.cli.equations_in_words import is_equation
 from gradcli.cli.expression import PAGES
 from gradcli.cli.higher_derivatives import HIGHEST
 from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import EQUALS, is_near
+from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
     arguments_as_options,
@@ -38,6 +40,7 @@ from gradcli.cli.respelled_values import (
     is_alphabetical,
     name_parts,
     named_values,
+    names_of_text,
     other_values,
     ranges_in_words,
     spelled_values,
@@ -74,10 +77,15 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
     """Write `d/dx x^2` and `x^2 at 3` as commands, with the options that were typed."""
     text = " ".join(line.words[n] for n in line.others)
     options = [word for n, word in enumerate(line.words[line.start :], line.start) if n not in line.others]
+    if is_equation(text):  # of which both partial derivatives are needed
+        options = [word for n, word in enumerate(line.words) if n in _other_options(line, "--wrt")]
     is_whole = text.startswith("of ") or line.words[:1] in (("what",), ("what's",), ("is",), ("how",))
     of_command = [" ".join((*line.words[: line.start], text))] if is_whole else []
     for words in (text, *of_command):
         for found in asked(words, line.command or DERIVATIVE):
+            if "--in" in found:
+                yield from _on_ranges(line, found, options)
+                continue
             has_point = "--wrt" in found and "--at" in options
             yield (
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
@@ -95,6 +103,21 @@ def _equations(line: TypedLine) -> Iterator[Words]:
     found = [*asked(line.text)] if EQUALS.search(line.text) is not None else []
     if [words[:1] for words in found[:1]] == [["grad"]] and len(found[0]) == 2:
         yield line.put(line.others[0], 1, found[0][1])
+
+
+def _on_ranges(line: TypedLine, found: list[str], options: list[str]) -> Iterator[Words]:
+    """Write a function on ranges; nothing for a command of points where a point is given."""
+    if "--in" in line.kinds or not {"--at", "--points"} & {*line.flags.values()}:
+        asked_line = typed_line((*found, *options))
+        variables = [name for name in asked_line.variables if name not in values_by_name(asked_line)]
+        is_several = len(asked_line.variables) > 1
+        yield (*(with_names(found, variables) if is_several else found), *options)
+
+
+def _other_options(line: TypedLine, left_out: str) -> set[int]:
+    """Return the places of the words of all options with their values, but for one option."""
+    places = {*line.flags, *line.values, *line.unknown}
+    return places - {n for n in places if left_out in (line.flags.get(n), line.values.get(n))}
 
 
 def _commands(line: TypedLine) -> Iterator[Words]:
@@ -148,7 +171,13 @@ def _parted_by_the_shell(line: TypedLine) -> Iterator[Words]:
         run = list[int]()
         while place + 1 + len(run) in line.others[1:] or (place + 1 + len(run) in line.others and not line.text):
             run.append(place + 1 + len(run))
-        if run and line.kinds[option] in (*OF_VALUES, *OF_TEXTS, OptionKind.VARIABLES, OptionKind.WORD):
+        if run and line.kinds[option] in (
+            *OF_VALUES,
+            *OF_TEXTS,
+            OptionKind.VARIABLES,
+            OptionKind.RANGES,
+            OptionKind.WORD,
+        ):
             spread.append((place, run))
     for sign in (",", " "):
         words = list(line.words)
@@ -243,7 +272,8 @@ def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 
 def with_euler(line: TypedLine) -> Words:
     """Write E for e in the expression of a line."""
-    return line.put(line.others[0], 1, re.sub(r"(?<![\w.])e(?![\w.(])", "E", line.text))
+    after_digit = r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])e(?=\s*(?:\^|\*\*))"  # 2e^x, and not 2e-3
+    return line.put(line.others[0], 1, re.sub(rf"(?<![\w.])e(?![\w.(])|{after_digit}", "E", line.text))
 
 
 def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
@@ -397,6 +427,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     in_order = [*values_in_order(line)]
     is_one_word = len(line.others) == 1  # and not --at 1 2
     yield SpelledGroup(in_order, is_sure=bool(in_order) and is_one_word and is_alphabetical(line))
+    yield SpelledGroup(names_of_text(line), is_sure=True)
     yield SpelledGroup(named_values(line, error), is_sure=True)
     yield SpelledGroup(symbolic_directions(line), is_sure=True)
     yield SpelledGroup(statements_in_words(line), is_sure=True)

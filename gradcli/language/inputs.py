@@ -394,6 +394,15 @@ def read_directions(
     return found
 
 
+def is_plain(text: str) -> bool:
+    """Tell whether a text may be one value, and holds no names with values: no `(x, y) = (1, 2)`, `x 1` or `P(1, 2)`.
+
+    >>> is_plain("sqrt(2)/2"), is_plain("x=y=1"), is_plain("x 1"), is_plain("P(1,2)")
+    (True, False, False, False)
+    """
+    return re.search(r"''|=|->|→|:|\b[^\W\d]\w*\s+[-+.\d]|\b[^\W\d]\(", text) is None
+
+
 def _only(movable: tuple[str, ...], value: Value) -> str:
     if len(movable) == 1:
         return movable[0]
@@ -401,7 +410,7 @@ def _only(movable: tuple[str, ...], value: Value) -> str:
     shown = "u" if not isinstance(value, str) else option("u", text) if text else option("u", "''")
     if not movable:
         raise InputError(f"{shown} names no variable, and there is none to move", hint=f"leave out {option('u')}")
-    example = option("u", f"{movable[0]}={text or 'VALUE'}")
+    example = option("u", f"{movable[0]}={text if text and is_plain(text) else 'VALUE'}")
     hint = f"write {example}; a variable without a {option('u')} is held constant"
     raise InputError(f"{shown} names no variable, and there are {', '.join(movable)}", hint=hint)
 

@@ -51,6 +51,7 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
         yield trial.SpelledGroup(alone, is_sure=len(alone) == 1)
     if isinstance(error, UncalledFunctionError) and word == text.strip():
         yield trial.SpelledGroup([f"{word}(x)"])
+    yield trial.SpelledGroup(_all_apart(text, word, error))
     names = [*_names_for(word, error)]
     by_name = [_with_name(text, error, *one) for one in names]
     by_name += [one for name, closing in names if not closing for one in _with_powers_inside(text, word, name)]
@@ -79,6 +80,29 @@ def _with_name(text: str, error: GradcliError, other: str, closing: str) -> str:
     before = r"(?<!\w)" if called else r"(?<![\w.])"
     found = rf"{before}(?P<factor>(?:\d+\.?\d*)?){re.escape(text[slice(*span)])}(?!\w){called}"
     return re.sub(found, lambda one: one["factor"] + other, text)
+
+
+def _all_apart(text: str, word: str, error: GradcliError) -> Iterator[str]:
+    """Take apart each of several names that are words written together, `sinφ cosθ`; the powers after them inside too.
+
+    >>> list(_all_apart("sinx cosx", "sinx", LanguageError(""))), list(_all_apart("sinx", "sinx", LanguageError("")))
+    (['sin(x) cos(x)'], [])
+    """
+    if isinstance(error, UnknownFunctionError | UncalledFunctionError):
+        return
+    from gradcli.language.lower.juxtaposed_names import apart
+
+    found = {one: apart(one) for one in re.findall(r"(?<![\w.])[^\W\d]\w*(?![\w(.])", text)}
+    several = {one: parts for one, parts in found.items() if parts is not None}
+    if word not in several or len(several) < 2:
+        return
+    inside = alone = text
+    for one, parts in several.items():
+        alone = re.sub(rf"(?<![\w.]){one}(?!\w)", parts, alone)
+        inside = next(_with_powers_inside(inside, one, parts), re.sub(rf"(?<![\w.]){one}(?!\w)", parts, inside))
+    yield alone
+    if inside != alone:
+        yield inside
 
 
 _NO_INDEX = re.compile(r"\^|\*\*|\w\(|\\")

@@ -277,6 +277,7 @@ TEXTS: tuple[Spelling, ...] = (
         r"sum(\g<a>*\g<b>)/(norm(\g<a>)*norm(\g<b>))",
     ),
     _near(r"\|\s*(\w+)\s*\|\s*\|\s*(\w+)\s*\|", r"(norm(\1)*norm(\2))", r"(abs(\1)*abs(\2))"),
+    _same(r"(?<=[\w)\]])\s*\|([^|]+)\|(?=\s*(?:$|[-+*/^),;²³]))", r"*|\1|"),
     _same(r"(?<![\w.])(?:nthroot|surd|real_root|realroot|root)\(((?:[^(),]|\([^()]*\))+),\s*(\d+)\s*\)", calls.root),
     _same(
         r"(?<![\w.])(?:torch\.)?nn\.(?P<name>[A-Z]\w+)\((?P<options>(?:[^()]|\([^()]*\))*)\)"
@@ -401,6 +402,7 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
     _same(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
     _same(r"\s+mod\s+", " % "),
+    _near(r"(?<=[\w)\]])\s+over\s+(?=[\w(])", "/"),
     _same(r"&&", "&"),
     _same(r"\|\|", "|"),
     _same(r"===?", "=="),

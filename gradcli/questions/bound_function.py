@@ -146,7 +146,7 @@ class BoundFunction:
             "inputs": self.arrays,
             "wrt": self.wrt,
             "output": self.program.output_name,
-            "warnings": that_hold(self.program.warnings, self.program.names),
+            "warnings": self.program.warnings,
         }
 
     @cached_property
@@ -494,7 +494,7 @@ class FunctionWithValues:
         remarks = cut_remarks(program) if program.joined else ()
         of_text = (*told, *program.warnings, *remarks, *remarks_on_shapes(program, shapes, at.values()))
         called = self.recording.call.called if self.recording else ""
-        program = replace(program, warnings=tuple(dict.fromkeys((*of_text, *alone))), called=called)
+        program = replace(program, warnings=that_hold(dict.fromkeys((*of_text, *alone)), program.names), called=called)
         asked = naming.chosen_variables(replace(snippet, program=program), self.wrt)
         found = shared(program) if called else program, shapes, arrays, asked, dtype, named, snippet.frees_graph
         return BoundFunction(*found, self.recording, reread_at, self.check, twice, device)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 
 from gradcli.arrays import Array
 from gradcli.errors import InputError, constants_meant, did_you_mean
-from gradcli.language.inputs import Value
-from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
+from gradcli.language.inputs import Value, is_plain
+from gradcli.language.lower.juxtaposed_names import NOT_EULER, meant, product_of, require_named
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option, source as named
@@ -84,14 +84,25 @@ def with_name(
     parts = word.strip("()[]").split(",")
     if len(parts) != len(names) or not all(map(_NUMBER.fullmatch, parts)):
         is_range = source == "--in"
-        is_shown = is_range or not ("e" in names or word == "''")
+        is_shown = is_range or (is_plain(word) and "e" not in names)
         parts = [word if is_shown and (is_range or not n) else "VALUE" for n in range(min(4, len(names)))]
     flag = source.removeprefix("--")
     each = (f"{name}={part}" for name, part in zip(names, parts, strict=False))
     hint = f"write {option(flag, *each)}" if names else f"leave out {option(flag)}"
     what = "a value alone" if word == "VALUE" else option(flag, word)
     message = f"{what} names no variable, and {whose} has {known}"
-    raise InputError(message, hint=constants_meant(names) + hint)
+    raise InputError(message, hint=_joined(names, names) or constants_meant(names) + hint)
+
+
+def _joined(names: Sequence[str], known: Collection[str]) -> str:
+    """Hint at what one of several names may be: a product of known letters, or functions with their arguments."""
+    for name in names:
+        if (product := product_of(name, known)) is not None:
+            of_matrices = "" if name.islower() else f", {product.replace('*', '@')} for one of matrices"
+            return f"'{name}' is one variable; write {product} for a product{of_matrices}"
+        if (apart := meant(name, known)) is not None:
+            return f"'{name}' is one variable; {apart}"
+    return ""
 
 
 _NUMBER = re.compile(r"\s*[-+]?[.\d][\d.eE+-]*\s*")
@@ -115,16 +126,15 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
     if surplus:
         known = ", ".join(program.names) or "none"
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
-        joined = next((name for name in missing if len(name) > 1 and set(name) <= set(given)), None)
-        if joined is not None:
-            of_matrices = "" if joined.islower() else f", {'@'.join(joined)} for one of matrices"
-            hint = f"'{joined}' is one variable; write {'*'.join(joined)} for a product{of_matrices}"
+        hint = _joined(missing, given) or hint
         raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
     if missing:
         names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
         raise InputError(
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
-            hint=constants_meant(missing) + "give " + option("at", *(f"{name}=VALUE" for name in missing[:4])),
+            hint=(f"{joined}; or " if (joined := _joined(missing, program.names)) else constants_meant(missing))
+            + "give "
+            + option("at", *(f"{name}=VALUE" for name in missing[:4])),
         )
 
 

@@ -17,8 +17,9 @@ from gradcli.language import ops
 from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import CONSTANTS, Program
 from gradcli.language.text.doubtful import EULER, on_euler
+from gradcli.language.text.greek import LETTERS
 from gradcli.language.text.source import SourceText
-from gradcli.language.text.tokens import Token
+from gradcli.language.text.tokens import POWERS, Token
 from gradcli.option_words import option
 
 LONGEST_JOINED = 16
@@ -27,11 +28,15 @@ LONGEST_JOINED = 16
 NOT_EULER = "e is a variable here; Euler's number is E"
 """Remark on a variable e to which no value is given by its name."""
 
+PI = "π"
+
 GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
     "lam".split()
 )
 """Greek letters, by their names."""
+
+_SMALL_GREEK = [letter for letter in LETTERS if letter.islower() and letter != PI]
 
 _WORDS = frozenset(
     "cost tank tang sing sink sine coset sect expo lnp lnz pit pin pie pig pip pint vary kpi api".split()
@@ -84,16 +89,18 @@ def apart(name: str, known: Collection[str] = ()) -> str | None:
         return None
     names = {one for one in known if one in name} - {name, ""}  # others cannot be parts of it
     is_word = name in _WORDS
-    sure = rf"(?:(?:{_any(names if is_word else {*names, *GREEK, *'xyzt'})})\d*)"
+    sure = rf"(?:(?:{_any(names if is_word else {*names, *GREEK, *_SMALL_GREEK, *'xyzt'})})\d*)"
     letter = "(?!)" if is_word else r"[A-Za-rt-z]\d*"  # no s, which makes plurals
+    elementary = _ELEMENTARY - {"asin", "acos", "atan"} if "a" in names else _ELEMENTARY  # a*sin(x)
     call = (
-        rf"(?:({_any(_ELEMENTARY)})(\d*(?:{letter}{sure}*|{sure}+)|\d+)|({_any(_OTHERS)})({sure}+)"
-        rf"|(log|{_any(_REDUCTIONS)})((?:{_any({*names, *'xyz'})})+)|(pi)({letter}{sure}*|{sure}*))"
+        rf"(?:({_any(elementary)})(\d*(?:pi(?:{letter}|{sure})*|{letter}{sure}*|{sure}+)|\d+)"
+        rf"|({_any(_OTHERS)})({sure}+)|(log|{_any(_REDUCTIONS)})((?:{_any({*names, *'xyz'})})+)"
+        rf"|(pi)({letter}{sure}*|{sure}*))"
     )
-    found = re.fullmatch(f"({sure}*?){call}{call}?", name)
+    found = re.fullmatch(f"({sure}*?){call}{call}?{call}?", name)
     if found is None:
         return None
-    item = re.compile(rf"{sure}|{letter}|\d+")
+    item = re.compile(rf"pi|{sure}|{letter}|\d+")
     before, *words = (group for group in found.groups() if group is not None)
     parts = item.findall(before)
     for function, argument in zip(words[::2], words[1::2], strict=True):
@@ -106,7 +113,7 @@ def cut(source: SourceText, known: Collection[str]) -> dict[str, str]:
     """Cut the words of a text that are names written together; return the readings of those that only look so.
 
     `Ax` is A and x where both are known.  If not, letters look so of which each stands alone elsewhere, or in
-    the notation of matrices or after a number a capital letter before a small one, or x, y, z and t.
+    the notation of matrices or after a number a capital letter before a small one, or x, y, z, t; or `xe^(-x)`, `nπx`.
 
     Args:
         source: The text, whose words are changed.
@@ -130,7 +137,7 @@ def cut(source: SourceText, known: Collection[str]) -> dict[str, str]:
             parts = _parts_of(source, token, names)
             is_adjacent = n > 0 and tokens[n - 1].kind == "number" and tokens[n - 1].span.stop == token.span.start
             if not parts and token.text not in names:
-                parts = _likely_parts(
+                parts = _parts_with_constant(source, n, letters) or _likely_parts(
                     token.text, letters, names, is_adjacent=is_adjacent, is_matrix=bool(source.matrix_mark)
                 )
                 if parts:
@@ -205,7 +212,8 @@ def _assigned(source: SourceText) -> set[str]:
 def _may_be_several(tokens: Sequence[Token], n: int, assigned: Collection[str]) -> bool:
     """Tell whether a word is a name that nothing else in the language has, and may be cut."""
     token = tokens[n]
-    if token.kind != "name" or not 2 <= len(token.text) <= LONGEST_JOINED or "_" in token.text:
+    is_long = token.kind == "name" and 2 <= len(token.text) <= LONGEST_JOINED
+    if not is_long or ("_" in token.text and not _is_power_of_e(tokens, n)):
         return False
     around = tokens[n - 1].text if n else "", tokens[n + 1].text
     if around[0] == "." or around[1] in (".", "(", "=") or token.text in assigned:
@@ -264,6 +272,25 @@ def _likely_parts(
     return tuple(word) if is_pair or is_multiple or is_several else ()
 
 
+def _parts_with_constant(source: SourceText, n: int, letters: Collection[str]) -> Sequence[str]:
+    """Cut a word into letters and π, `nπx`, or letters and Euler's number with a variable exponent, `xe^(-x)`."""
+    token = source.tokens[n]
+    if PI in token.text:
+        return [part for part in re.split(f"({PI})", token.text) if part]
+    has_variable = re.compile(_EXPONENT).match(source.text, token.span.stop) is not None
+    if "e" in letters or not has_variable or not _is_power_of_e(source.tokens, n):
+        return ()
+    before = token.text[:-1]
+    if before in letters or re.fullmatch(r"[^\W\d_](?:_?\d+)?", before):
+        return (before, EULER)
+    return (*before, EULER) if len({*before}) == len(before) <= 3 and {*before} <= {*letters} else ()
+
+
+def _is_power_of_e(tokens: Sequence[Token], n: int) -> bool:
+    """Tell whether a name ends in e and has an exponent."""
+    return tokens[n].text.endswith("e") and tokens[n + 1].text in POWERS
+
+
 _SYMBOLS = frozenset("Re Im Ei Ci Si Ai Bi Li Id Tr Pr Pe Ra Nu Ma St Mg Na".split())
 """Usual names of a capital letter and a small one."""
 
@@ -273,7 +300,7 @@ def _split(token: Token, parts: Sequence[str]) -> Iterator[Token]:
     start, is_exact = token.span.start, token.span.stop - token.span.start == len(token.text)
     for part in parts:
         span = Span(start, start + len(part)) if is_exact else token.span
-        yield Token("name", part, span)
+        yield Token("name", "pi" if part == PI else part, span)
         start += len(part)
 
 
@@ -312,6 +339,9 @@ _ELSEWHERE = frozenset("lg lb ld tg ctg cotg arctg sgn signum sen seno cosec sh 
 """Functions by the names that they have elsewhere, which stand before an argument without parentheses."""
 
 _ARGUMENT = r"\s+(?!(?:if|else|for|in|and|or|not|is)\b)[\w(]"
+_NO_LETTER_BEFORE = r"(?<![^\W\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\.)(?<![^\W\d⁰¹²³⁴⁵⁶⁷⁸⁹]\d)"
+"""Where a word may begin: after no letter, nor a letter with a digit; after a number and an exponent, `x²e^x`."""
+
 _EXPONENT = r"\s*(?:\^|\*\*)[-+\s]*(?:[({][-+\s]*(?:\d[\d.]*\s*[*/]?\s*)?)?[^\W\d]"
 """Exponent with a variable, which stands on Euler's number: `e^x`, `e**(-2*x)`, and not `e^2`."""
 
@@ -324,7 +354,7 @@ def _require_no_function(program: Program, name: str) -> None:
         LanguageError: It is Euler's number.
     """
     behind = "(?!)" if program.source != "EXPR" else _EXPONENT if name == "e" else _ARGUMENT
-    if (found := re.search(rf"(?<![\w.]){re.escape(name)}(?={behind})", program.text)) is None:
+    if (found := re.search(rf"{_NO_LETTER_BEFORE}{re.escape(name)}(?={behind})", program.text)) is None:
         return
     place = Place(program.text, Span(*found.span()), program.source)
     if name == "e":
@@ -347,6 +377,18 @@ def meant(name: str, known: Collection[str] = ()) -> str | None:
     return f"write {found}" if found else None
 
 
+def product_of(name: str, known: Collection[str]) -> str | None:
+    """Write a name as the product of letters that are all known, one of which may be e for Euler's number.
+
+    >>> product_of("xe", ["x"]), product_of("xy", ["x", "y"]), product_of("re", ["x"]), product_of("be", ["b", "e"])
+    ('x*E', 'x*y', None, 'b*e')
+    """
+    letters = {*known} - {name}
+    if len(name) < 2 or not {*name} <= {*letters, "e"} or not {*name} & letters:
+        return None
+    return "*".join(one if one in letters else EULER for one in name)
+
+
 def called_after(name: str) -> tuple[str, str] | None:
     """Take apart an unknown function, if a factor or a function is written before one: what opens it, and closes it.
 
@@ -363,7 +405,6 @@ def called_after(name: str) -> tuple[str, str] | None:
 
 def place_of(program: Program, name: str = "") -> Place:
     """Return the Place of the first use of a name in the text of a Program; of the whole text without one."""
-    apart_or_after_a_number = rf"(?:(?<![\w.])|(?<=\d)(?<![^\W\d]\d)){re.escape(name)}(?!\w)"
-    found = re.search(apart_or_after_a_number, program.text) if name else None
+    found = re.search(rf"{_NO_LETTER_BEFORE}{re.escape(name)}(?!\w)", program.text) if name else None
     span = Span(*found.span()) if found else Span(0, len(program.text))
     return Place(program.text, span, program.source)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gradcli.errors import LanguageError, Place, Span
 from gradcli.language.text import hints
+from gradcli.option_words import option
 
 
 class _Operator(NamedTuple):
@@ -26,6 +27,8 @@ class _Operator(NamedTuple):
     hint: str
 
 
+_WORDS = "on|between|when|where|at|to|of|wrt|given|such|that|along"
+
 _OPERATORS = (
     _Operator(re.compile("int(?:_.*)?|integral|Int"), re.compile("."), "an integral is not read", hints.NO_INTEGRAL),
     _Operator(
@@ -40,7 +43,7 @@ _OPERATORS = (
     _Operator(
         re.compile("[ij](?:pi|kx|kr|[wωΩ]?t|[wωΩθφϕαβxkπ])?"),
         re.compile(
-            r"(?:(?<!\w)[eE]\s*(?:\^|\*\*)\s*[({]?|exp\s*\(|exp\\left\()\s*[-−]?\s*\d*\s*[ij](?:\s*\*?\s*\\?[^\W\d])"
+            r"(?:(?<!\w\w)[eE]\s*(?:\^|\*\*)\s*[({]?|exp\s*\(|exp\\left\()\s*[-−]?\s*\d*\s*[ij](?:\s*\*?\s*\\?[^\W\d])"
         ),
         "complex numbers are not read",
         "numbers are real: cos(x) and sin(x) are the parts of exp(i x)",
@@ -56,6 +59,12 @@ _OPERATORS = (
         re.compile("."),
         "these cases are not read",
         "write where(CONDITION, VALUE, OTHERWISE), or VALUE if CONDITION else OTHERWISE",
+    ),
+    _Operator(
+        re.compile(f"over|{_WORDS}"),
+        re.compile(rf"[\w)\]]\s+(?:over|{_WORDS})\s+[-+\w(\[.]"),
+        "words are not read",
+        f"{option('at', 'x=1')} gives a point, and {option('in', 'x=0..1')} a range; a quotient is a/b",
     ),
 )
 

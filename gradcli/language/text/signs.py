@@ -28,7 +28,7 @@ _SIGN = re.compile(
     rf"""(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)
       | (?P<inverse>⁻[ᵀ⊤]) | (?P<turned>\^?[ᵀ⊤†]|\^{{[ᵀ⊤†]}})
       | √\s*(?:(?P<root>(?=\())|(?P<operand>(?:\d[\d.]*|[^\W\d][\w.]*)(?:\[[^\[\]]*\])?))
-      | (?P<large>[∑∏](?=\s*\[))
+      | (?P<large>(?:[∑∏]|(?<=\w)[ΣΠ])(?=\s*\[))
       | (?:(?<!\w)|(?<![\w.])(?P<factor>\d[\d.]*))(?P<pi>π)(?![\d_])
       | (?P<degrees>(?<![\w.])\d[\d.]*\s*°(?![^\W\d]))
       | (?P<bars>\|\|) | (?P<fraction>(?<!\d)[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])
@@ -150,13 +150,13 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
             case "turned":
                 yield "'", span
             case "root":
-                yield "sqrt", span
+                yield f"{_after(text, start)}sqrt", span
             case "operand":
-                yield "sqrt(", Span(offset + start, offset + found.start("operand"))
+                yield f"{_after(text, start)}sqrt(", Span(offset + start, offset + found.start("operand"))
                 yield from _parts(found["operand"], offset + found.start("operand"))
                 yield ")", Span(offset + stop - 1, offset + stop)
             case "large":
-                yield _LARGE[found[0]], span
+                yield f"{_after(text, start)}{_LARGE.get(found[0], found[0])}", span
             case "pi":
                 if found["factor"]:
                     yield found["factor"], Span(offset + start, offset + found.start("pi"))
@@ -176,6 +176,11 @@ def _parts(text: str, offset: int) -> Iterator[tuple[str, Span]]:
                 yield _SIGNS[found[0]], span
     if position < len(text):
         yield text[position:], Span(offset + position, offset + len(text))
+
+
+def _after(text: str, start: int) -> str:
+    """Return the blank that parts a sign from a name directly before it: `x√y` is a product."""
+    return " " if re.match(r"\w", text[max(start - 1, 0) : start]) else ""
 
 
 def parted(text: str) -> list[str]:

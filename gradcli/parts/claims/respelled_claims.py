@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.questions_in_words import is_rate
+from gradcli.cli.equations_in_words import is_rate
 from gradcli.cli.respelled_values import NUMBER, typed_values
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError

@@ -23,6 +23,7 @@ from gradcli.errors import GradcliError, InputError, Place, Span
 from gradcli.language.lower.called_values import callable_names, settle_calls
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.text.greek import in_letters_of
 from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative
@@ -72,7 +73,9 @@ def in_quotients(text: str, box: MovingBox) -> str:
     """
     program = box.bound_function.program
     taken = {*program.names, *program.assigned} - {program.output_name}
-    return DerivativeWriting(program.output_name, taken, [one.text for one in box.names]).in_quotients(text)
+    return DerivativeWriting(program.output_name, taken, [one.text for one in box.names]).in_quotients(
+        in_letters_of(text, program.names)
+    )
 
 
 def conditions_of(text: str, box: MovingBox) -> list[BoxCondition | Shape]:
@@ -182,14 +185,13 @@ def _quantity(expression: str, whole: str, box: MovingBox) -> BoxQuantity:
         found[name] = derivative
         return name
 
-    text = _derivative(y).sub(named, expression)
+    text = _derivative([y]).sub(named, expression)
     return _of_names(text, whole, box, {**found, y: ()})
 
 
-def _derivative(y: str) -> re.Pattern[str]:
-    by = r"d([A-Za-z_]\w*?(?:\[[\d, ]+\])?)"
-    first, second = rf"\bd{re.escape(y)}/{by}(?![\w\[])", rf"\bd2{re.escape(y)}/(?:{by}2|{by}{by})(?![\w\[])"
-    return re.compile(f"{second}|{first}")
+def _derivative(outputs: Sequence[str]) -> re.Pattern[str]:
+    by, y = r"d([^\W\d]\w*?(?:\[[\d, ]+\])?)", f"(?:{'|'.join(map(re.escape, outputs))})"
+    return re.compile(rf"\bd2{y}/(?:{by}2|{by}{by})(?![\w\[])|\bd{y}/{by}(?![\w\[])")
 
 
 def _by(match: re.Match[str]) -> list[str]:
@@ -214,7 +216,8 @@ def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, D
         raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
     except KeyError as error:
         y, name = box.bound_function.program.output_name, error.args[0]
-        hint = f"known are {', '.join((y, *box.bound_function.arrays))}"
+        rates = [f"d{y}/d{one.text}" for one in box.names[:4]]
+        hint = f"known are {', '.join((y, *rates, *box.bound_function.arrays))}"
         moving = [*box.ranges]
         if name.lower() == "lipschitz" and len(moving) == 1 and not box.bound_function.arrays[moving[0]].shape:
             slope = whole.replace(name, f"abs(d{y}/d{moving[0]})")

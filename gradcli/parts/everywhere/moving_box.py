@@ -14,6 +14,7 @@ import sympy
 from gradcli.arrays import Array
 from gradcli.errors import InputError, LanguageError, ShapeError
 from gradcli.language.inputs import read_range
+from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import show
 from gradcli.notation import Element, Named, Notation
@@ -202,7 +203,9 @@ def asked_box(
     """
     if not ranges:
         require_valued(unbound.snippet, unbound.at)
-        names = unbound.snippet.program.names
+        program, known = unbound.snippet.program, {**unbound.snippet.values, **unbound.at}
+        names = [name for name in program.names if name not in known]
+        require_named(program, names, known)
         example = option("in", f"{names[0]}=-1..1") if names else ""
         raise InputError("a box needs the range of a variable", hint=f"add {example}" if example else None)
     unbound.require_fixed()
