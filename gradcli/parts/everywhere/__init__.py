@@ -17,7 +17,7 @@ box_statements                   statements on y and its derivatives, as numbers
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements
 kernel_errors                    how torch's special functions err
-rounded_passes                   torch's passes on boxes, with a column of errors
+rounded_passes, rounded_arrays   torch's passes on boxes, with a column of errors: of numbers, of arrays
 recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_signs                        the signs that an expression may have in a box
