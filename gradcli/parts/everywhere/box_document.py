@@ -57,7 +57,7 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
         )
     yield from _places(answer.places, answer, digits)
     if words := not_everywhere(answer.output, answer.held):
-        yield note(words)
+        yield note(f"{words}; gradcli check --in shows where" if is_listed("claims") else words)
     if "overflow" in answer.held:
         yield note(f"{answer.output} is beyond the range of float64 in part of the box")
     if "kink" in answer.held:

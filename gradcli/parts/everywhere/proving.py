@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gradcli import trial
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
@@ -40,6 +41,7 @@ def proofs_of(statements: Sequence[str], box: MovingBox, seconds: float) -> list
         InputError: One is not of the form that is read.
     """
     read = [(text, conditions_of(text, box)) for text in statements]
+    trial.end()
     kinds = held_kinds(box.quantity(), box.low, box.high) if read else 0
     note = WHERE_THERE_IS_ONE if kinds & WITHOUT_VALUE else ""
     return [_proof(text, conditions, box, seconds / len(read), note) for text, conditions in read]
@@ -61,7 +63,8 @@ def _proof(
             return BoxProof(text, "refuted", boxes, found.at, 0.0, found.note)
         if found.status == "undecided":
             left = max(left, found.left)
-            open_notes.append(found.note)
+            said = one if isinstance(one, str) else one.said
+            open_notes.append(f"{said}: {found.note}" if said and len(conditions) > 1 else found.note)
         elif not note:
             notes.append(found.note)
     if open_notes:
