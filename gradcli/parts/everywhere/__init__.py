@@ -7,10 +7,10 @@ scalars                          a Program of arrays as one of numbers
 box_kinds, joining_choices       what a box may hold, and choices that do not jump
 jets, array_jets                 values, slopes and second slopes on boxes
 bounded_quantities               y, a derivative, or an expression of them, as a jet
-box_sets                         grids and halves of boxes
+stopping                         when a search ends early: its time, an interrupt
+box_sets, halving                grids and halves of boxes; a search that halves them until none is left
 least_values                     branch and bound for the least value
 zeros                            zeros of y or of its gradient, with existence
-stopping                         when a search ends early: its time, an interrupt
 held_kinds                       kinks, jumps, poles and edges that a box may hold
 line_boxes, moving_box           lines through a point; a question on a box
 written_derivatives              derivatives as mathematics writes them, as quotients
@@ -18,7 +18,7 @@ box_statements                   statements on y and its derivatives, as numbers
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements
 kernel_errors                    how torch's special functions err
-rounded_passes                   torch's passes on boxes, with a column of errors
+rounded_passes, rounded_arrays   torch's passes on boxes, with a column of errors: of numbers, of arrays
 recordings                       parts of a box in which torch runs the same operations
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_signs                        the signs that an expression may have in a box

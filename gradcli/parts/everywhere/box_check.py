@@ -236,7 +236,7 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     """Judge torch's numbers at every point of a box."""
     regions = regions_of(box, rtol)
     set_step("judging witnesses")
-    assumed = (has_elementary_functions(box.program), ASSUMED), (regions.is_of_special, MEASURED)
+    assumed = (has_elementary_functions(box.function.lines), ASSUMED), (regions.is_of_special, MEASURED)
     notes = [remark for is_so, remark in assumed if is_so]
     found = {verdict: _region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())}
     return box.answered(

@@ -99,7 +99,8 @@ class RegionSearch:
     @np.errstate(all="ignore")
     def run(self) -> JudgedRegions:
         """Halve the box until all of it has a verdict."""
-        waiting = first_grid(self.box.low, self.box.high, PIECES.get(self.count, 2))
+        most = self.box.function.at_once
+        waiting = first_grid(self.box.low, self.box.high, PIECES.get(self.count, 2), most)
         done, verdicts, stopped = list[BoxSet](), list[npt.NDArray[np.object_]](), ""
         for level in range(LEVELS + 1):
             try:
@@ -127,10 +128,9 @@ class RegionSearch:
         jet, at_middle = function.jets(boxes.sides), function.jets(point(middle))
         truths = truths_of(jet, at_middle, subtract(boxes.sides, point(middle)), self.count)
         numbers, at_points = self.passes.run(boxes.sides), self.passes.run(point(middle))
-        if level == 0:
-            self.scale = np.array([np.max(np.where(np.isfinite(t.largest), t.largest, 0)) for t in truths])
         exact = [at_middle.value, *(at_middle.slope(i) for i in range(self.count))]
         exact = [one.spread((len(boxes),)) for one in exact]
+        self.scale = np.maximum(self.scale, [np.max(np.where(np.isfinite(t.least), t.least, 0)) for t in exact])
         is_close = self._within(truths, numbers, [False] * len(truths))
         is_close_there = self._within(exact, at_points, [False] * len(truths))
         is_same = np.all([_overlap(a, b) for a, b in zip(exact, at_points, strict=True)], axis=0)

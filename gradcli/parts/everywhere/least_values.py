@@ -10,7 +10,6 @@ zur Bestimmung von Nullstellen mit Fehlerschranken", 1969.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,17 +21,12 @@ from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BROKEN, BoxKind
 from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.halving import MOST_BOXES, halved
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract, whole_power
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
-
-MOST_BOXES = 400_000
-"""Boxes that one search evaluates."""
-
-SECONDS = 10.0
-"""Seconds that one search takes, where no budget is stated."""
 
 NEARBY = 16
 """Part of a range below whose width second slopes are worth their time, of several variables."""
@@ -85,8 +79,6 @@ class LeastValueSearch:
         target: A number that the quantity is to be not below: boxes that are proved are done; None for the least value.
         is_strict: Whether it is to be above the target.
         is_over_at_target: Whether the search ends where the quantity is the target, as that refutes it.
-        most: The boxes to evaluate.
-        seconds: The seconds to take.
         found: The least value that was found.
         place: Its point.
         has_value: Whether there certainly is a value somewhere.
@@ -102,8 +94,6 @@ class LeastValueSearch:
     target: float | None = None
     is_strict: bool = False
     is_over_at_target: bool = False
-    most: int = MOST_BOXES
-    seconds: float = SECONDS
     found: float = np.inf
     place: Array | None = None
     has_value: bool = False
@@ -113,28 +103,27 @@ class LeastValueSearch:
 
     @np.errstate(all="ignore")  # what is beyond float64 has no end there
     def run(self, boxes: BoxSet | None = None) -> LeastValue:
-        """LeastValueSearch the range, or some boxes of it."""
-        most_at_once, stopped, reason = self.quantity.function.at_once, "", ""
-        waiting = first_grid(self.low, self.high, most=most_at_once) if boxes is None else boxes
-        end = time.monotonic() + self.seconds
+        """Search the range, or some boxes of it."""
+        at_once = self.quantity.function.at_once
+        waiting = first_grid(self.low, self.high, most=at_once) if boxes is None else boxes
         try:
             if not self.quantity.function.is_of_numbers:  # of which one evaluation may be all that there is time for
                 value = self.quantity.jets(waiting.sides).value
                 waiting = BoxSet(waiting.low, waiting.high, np.maximum(waiting.bound, value.low))
             self._look_at_corners()
-            while len(waiting := self._open(waiting)):
-                if self.is_refuted:
-                    break
-                most = self.most if np.isfinite(self.found) else min(self.most, MOST_WITHOUT_VALUE)
-                if self.evaluated >= most or time.monotonic() > end or (reason := must_stop()):
-                    stopped = reason or f"after {self.evaluated:,} boxes"
-                    break
-                order = np.argsort(waiting.bound, kind="stable")
-                now, later = waiting.take(order[:most_at_once]), waiting.take(order[most_at_once:])
-                waiting = BoxSet.joined([self._step(now), later])
         except OverTimeError:
-            stopped = OVER_TIME
-        return self._result(waiting, stopped)
+            return self._result(waiting, OVER_TIME)
+        search = halved(waiting, self._step, ordered=self._lowest_first, most=self._most, at_once=at_once)
+        return self._result(search.left, search.stopped)
+
+    def _most(self) -> int:
+        """Return how many boxes are evaluated: fewer where there is no value."""
+        return MOST_BOXES if np.isfinite(self.found) else MOST_WITHOUT_VALUE
+
+    def _lowest_first(self, boxes: BoxSet) -> BoxSet:
+        """Put aside the boxes that are done, and order the others by their bounds; none where the target fails."""
+        rest = self._open(boxes)
+        return rest.take(slice(0, 0) if self.is_refuted else np.argsort(rest.bound, kind="stable"))
 
     def _look_at_corners(self) -> None:
         """Note the values at the corners of the range, where those of many functions are least."""

@@ -10,15 +10,16 @@ from gradcli import trial
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
-from gradcli.parts.everywhere.box_sets import AT_ONCE, BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of, in_quotients
 from gradcli.parts.everywhere.curvature_rules import Curving, curving
+from gradcli.parts.everywhere.halving import halved
 from gradcli.parts.everywhere.held_kinds import held_kinds
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.least_values import MOST_BOXES, MOST_SECOND, LeastValueSearch
+from gradcli.parts.everywhere.least_values import MOST_SECOND, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, part_limit
@@ -86,7 +87,6 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
         target=0.0,
         is_strict=condition.is_strict,
         is_over_at_target=condition.fails_at_zero,
-        seconds=np.inf,
     )
     found = search.run()
     if search.is_refuted and found.place is not None:
@@ -160,35 +160,28 @@ def _of_shape(text: str, shape: Shape, box: MovingBox) -> BoxProof:
 
 
 def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
-    boxes, evaluated, narrow = first_grid(box.low, box.high), 0, list[BoxSet]()
-    quantity, reason = box.quantity(), ""
-    try:
-        while len(boxes):
-            if evaluated > MOST_BOXES or (reason := must_stop()):
-                reason = f"stopped {reason or f'after {evaluated:,} boxes'}"
-                break
-            now, later = boxes.take(slice(0, AT_ONCE)), boxes.take(slice(AT_ONCE, None))
-            evaluated += len(now)
-            with np.errstate(all="ignore"):
-                jet = quantity.jets(now.sides)
-                is_proved = _is_curved(jet, len(now), len(box.low), sign)
-                bad = _counterexample(quantity, now, sign)
-            if bad is not None:
-                return BoxProof(text, "refuted", evaluated, box.by_name(bad), 0.0, "it bends the other way there")
-            rest = now.take(~is_proved)
-            is_outside = np.broadcast_to((jet.kinds & int(BoxKind.OUTSIDE)) != 0, (len(now),))[~is_proved]
-            width = rest.parts_of(box.low, box.high)
-            is_done = is_outside | is_narrow(rest) | (width <= NARROW).all(axis=0)
-            narrow.append(rest.take(is_done))
-            rest, width = rest.take(~is_done), width[:, ~is_done]
-            boxes = BoxSet.joined([halves(rest, np.argmax(width, axis=0)), later]) if len(rest) else later
-    except OverTimeError:
-        reason = f"stopped {OVER_TIME}"
-    left = BoxSet.joined([*narrow, boxes])
+    narrow, bad, quantity = list[BoxSet](), list[Array](), box.quantity()
+
+    def step(boxes: BoxSet) -> BoxSet:
+        jet = quantity.jets(boxes.sides)
+        is_proved = _is_curved(jet, len(boxes), len(box.low), sign)
+        bad.extend(_counterexamples(quantity, boxes, sign))
+        rest = boxes.take(~is_proved)
+        is_outside = np.broadcast_to((jet.kinds & int(BoxKind.OUTSIDE)) != 0, (len(boxes),))[~is_proved]
+        width = rest.parts_of(box.low, box.high)
+        is_done = is_outside | is_narrow(rest) | (width <= NARROW).all(axis=0)
+        narrow.append(rest.take(is_done))
+        rest, width = rest.take(~is_done), width[:, ~is_done]
+        return halves(rest, np.argmax(width, axis=0)) if len(rest) else rest
+
+    search = halved(first_grid(box.low, box.high), step, ordered=lambda rest: rest.take(slice(0, 0)) if bad else rest)
+    if bad:
+        return BoxProof(text, "refuted", search.evaluated, box.by_name(bad[0]), 0.0, "it bends the other way there")
+    left = BoxSet.joined([*narrow, search.left])
     if not len(left):
-        return BoxProof(text, "proved", evaluated)
-    reason = reason or "in the rest there may be a kink, or no bend at all"
-    return BoxProof(text, "undecided", evaluated, None, left.share_of(box.low, box.high), reason)
+        return BoxProof(text, "proved", search.evaluated)
+    stopped = f"stopped {search.stopped}" if search.stopped else "in the rest there may be a kink, or no bend at all"
+    return BoxProof(text, "undecided", search.evaluated, None, left.share_of(box.low, box.high), stopped)
 
 
 NARROW = 2.0**-20
@@ -205,8 +198,8 @@ def _is_curved(jet: Jet, size: int, count: int, sign: int) -> Mask:
     return np.asarray(smooth & are_definite(rows, may_be_flat=True))
 
 
-def _counterexample(quantity: BoxQuantity, boxes: BoxSet, sign: int) -> Array | None:
-    """Find a middle at which y certainly bends the other way, along an eigenvector of its Hessian."""
+def _counterexamples(quantity: BoxQuantity, boxes: BoxSet, sign: int) -> list[Array]:
+    """Find middles at which y certainly bends the other way, along an eigenvector of its Hessian."""
     middle, count = middle_of(boxes.low, boxes.high), len(boxes.low)
     jet, size = quantity.jets(point(middle)), len(boxes)
     rows = [[jet.second_slope(i, j).spread((size,)) for j in range(count)] for i in range(count)]
@@ -218,4 +211,4 @@ def _counterexample(quantity: BoxQuantity, boxes: BoxSet, sign: int) -> Array | 
         for j in range(count):
             bend = add(bend, multiply(rows[i][j], multiply(point(along[:, i]), point(along[:, j]))))
     is_bad = jet.is_smooth & ((bend.high < 0) if sign > 0 else (bend.low > 0))
-    return middle[:, int(np.argmax(is_bad))] if is_bad.any() else None
+    return list(middle[:, is_bad].T)

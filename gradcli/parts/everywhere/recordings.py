@@ -15,6 +15,7 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.box_sets import first_grid, middle_of
 from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.rounded_arrays import RoundedArrays
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses, recorded_at, signature
 from gradcli.reference.bounds import NoRuleError
 
@@ -37,7 +38,7 @@ def with_recordings(box: MovingBox) -> list[tuple[MovingBox, RoundedPasses]]:
     Raises:
         NoRuleError: Torch's passes cannot be recorded, or have an operation whose rounding is not known.
     """
-    passes = RoundedPasses(box)
+    passes = _passes_of(box)
     if not passes.conditions or len(box.low) > 1:
         return [(box, passes)]
     points = _probes(box, passes)
@@ -46,7 +47,11 @@ def with_recordings(box: MovingBox) -> list[tuple[MovingBox, RoundedPasses]]:
         return [(box, passes)]
     starts, ends = [box.low, *(b for _, b in cuts)], [*(a for a, _ in cuts), box.high]
     parts = [box.part(a, b) for a, b in zip(starts, ends, strict=True)]
-    return [(part, RoundedPasses(part)) for part in parts]
+    return [(part, _passes_of(part)) for part in parts]
+
+
+def _passes_of(box: MovingBox) -> RoundedPasses:
+    return RoundedArrays(box) if box.is_of_arrays else RoundedPasses(box)
 
 
 def _probes(box: MovingBox, passes: RoundedPasses) -> list[Array]:

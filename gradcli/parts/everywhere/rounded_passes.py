@@ -22,6 +22,7 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.arrays import Array
+from gradcli.language.ops import Kind
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
 from gradcli.language.program.wengert import Atom, Call, Line
 from gradcli.parts.everywhere.box_kinds import domain_of
@@ -42,7 +43,7 @@ from gradcli.parts.everywhere.intervals import (
 )
 from gradcli.parts.everywhere.kernel_errors import KERNELS, kernel_error, largest_argument
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.scalars import SEVERAL, ScalarProgram, recorded_in_numbers
+from gradcli.parts.everywhere.scalars import SEVERAL, recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
 from gradcli.questions.bound_function import BoundFunction
 from gradcli.reference.bounds import Mask, NoRuleError
@@ -136,9 +137,9 @@ def signature(passes: TorchPasses) -> str:
     return "\n".join((*calls, *ends))
 
 
-def has_elementary_functions(program: ScalarProgram) -> bool:
-    """Tell whether a Program has functions whose errors are assumed: those of a library, and what is made of them."""
-    calls = (line.call for line in program.lines)
+def has_elementary_functions(lines: Sequence[Line]) -> bool:
+    """Tell whether there are functions whose errors are assumed: those of a library, and what is made of them."""
+    calls = (line.call for line in lines if line.call.op.kind is Kind.ELEMENTWISE or whole_of(line.call) is not None)
     others = EXACT | BASIC | KERNELS.keys()
     return any(not (c.op.sense or c.op.is_branch or c.op.name in others or _is_product(c)) for c in calls)
 
@@ -164,15 +165,23 @@ class RoundedPasses:
         self.unit, self.smallest = UNITS[bound_function.dtype], SMALLEST[bound_function.dtype]
         self.largest = LARGEST[bound_function.dtype]
         self.smallest_normal = float(np.finfo(bound_function.dtype).smallest_normal)
+        names = {line.call.op.name for line in bound_function.program.lines}
+        self.has_threshold = bool(names & {"softplus", "mish"})
         numbers = {**passes.inputs, **{seed: np.ones_like(passes.inputs[seed]) for seed in passes.seeds.values()}}
+        lines = self._read(box, passes, numbers)
+        self.by_symbol = {line.symbol: line for line in lines}
+        self.has_special_functions = any(line.call.op.name in KERNELS for line in lines)
+        there = np.array([[float(one)] for one in box.numbers_of_question()])
+        self.conditions: list[Atom] = [a for a in self.conditions if a in self.by_symbol or a in self.inputs]
+        known = self._known(point(there)) if self.conditions else {}
+        self.decided = [self._of(known, a) for a in self.conditions]
+
+    def _read(self, box: MovingBox, passes: TorchPasses, numbers: Mapping[str, Array]) -> Sequence[Line]:
+        """Read the passes as a Program of numbers, and return its lines."""
         moving = tuple(name for name in box.ranges if name in passes.inputs)
         self.program, atoms = recorded_in_numbers(passes.program, numbers, moving)
         for line in self.program.lines:
-            _require_known(line)
-        self.by_symbol = {line.symbol: line for line in self.program.lines}
-        names = {line.call.op.name for line in bound_function.program.lines}
-        self.has_threshold = bool(names & {"softplus", "mish"})
-        self.has_special_functions = any(line.call.op.name in KERNELS for line in self.program.lines)
+            require_known(line)
         places = {symbol: n for n, symbol in enumerate(box.program.moving)}
         self.inputs: dict[Atom, int] = {}
         for name, own in self.program.variables.items():
@@ -184,9 +193,8 @@ class RoundedPasses:
             self.results += [_element(atoms, result, n) for n in range(own.size)]
         assert OF_Y == "", "y stands first"  # noqa: S101
         decided = (a for one in passes.conditions for a in np.ravel(atoms.get(one, np.array([], object))))
-        self.conditions = [a for a in dict.fromkeys(decided) if a in self.by_symbol or a in self.inputs]
-        there = np.array([[float(one)] for one in box.numbers_of_question()])
-        self.decided = [self._of(self._known(point(there)), a) for a in self.conditions]
+        self.conditions = list(dict.fromkeys(decided))
+        return self.program.lines
 
     def run(self, boxes: Interval) -> list[Rounded]:
         """Evaluate on boxes: y, then its derivative by each number that moves."""
@@ -207,7 +215,7 @@ class RoundedPasses:
         for line in self.program.lines:
             require_time()
             operands = [self._of(known, a) for a in line.call.operands]
-            known[line.symbol] = self._line(line, operands)
+            known[line.symbol] = self.line_of(line, operands)
             if self.has_threshold and line.call.op.is_branch:
                 known[line.symbol] = self._beyond_threshold(line, known)
         return known
@@ -219,12 +227,19 @@ class RoundedPasses:
             here = self._of(known, atom)
             is_sure = (here.error == 0) & ~here.is_bad & (there.error == 0) & ~there.is_bad
             number, is_number = there.exact.low, there.exact.low == there.exact.high
-            found = found & is_sure & is_number & (here.exact.low == number) & (here.exact.high == number)
+            is_same = (here.exact.low == number) & (here.exact.high == number)
+            found = found & self._everywhere(np.asarray(is_sure & is_number & is_same))
         return found
 
+    def _everywhere(self, mask: Mask) -> Mask:
+        """Tell in which boxes it is so of all of a line, which is one number."""
+        return mask
+
     def _of(self, known: Mapping[Atom, Rounded], atom: Atom) -> Rounded:
-        if atom in known:
-            return known[atom]
+        return known[atom] if atom in known else self.number_of(atom)
+
+    def number_of(self, atom: Atom) -> Rounded:
+        """Return a number that stands in a line."""
         number = self.program.constants.get(atom)
         value = compile_interval(atom)({}) if number is None else point(number)
         is_exact = bool((value.low == value.high).all()) and (float(value.low) * 2.0**20).is_integer()
@@ -233,7 +248,8 @@ class RoundedPasses:
             error = np.asarray(0.0)
         return Rounded(value, error, np.asarray(False))
 
-    def _line(self, line: Line, operands: Sequence[Rounded]) -> Rounded:
+    def line_of(self, line: Line, operands: Sequence[Rounded]) -> Rounded:
+        """Apply the operation of a line."""
         call = line.call
         if call.op.sense:
             return _compared(line, operands)
@@ -259,15 +275,26 @@ class RoundedPasses:
         return Rounded(exact, error, np.asarray(is_bad))
 
     def _added(self, operands: Sequence[Rounded]) -> Rounded:
-        """Add up several numbers, in any order: each addition rounds some of them, and none more than all do."""
+        """Add up several numbers."""
         exact = reduce(add, (one.exact for one in operands))
         total = reduce(np.add, (one.exact.largest + one.error for one in operands))
         passed = reduce(np.add, (one.error for one in operands))
-        count = len(operands)
+        is_bad = reduce(np.logical_or, (one.is_bad for one in operands))
+        return self.sum_of(exact, total, passed, is_bad, len(operands))
+
+    def sum_of(self, exact: Interval, total: Array, passed: Array, is_bad: Mask, count: int) -> Rounded:
+        """Bound a sum in any order: each addition rounds some of the numbers, and none more than all do.
+
+        Args:
+            exact: The sum without rounding.
+            total: The sum of the absolute values that torch may have.
+            passed: The sum of the errors of the numbers.
+            is_bad: Where one of them may be NaN, or beyond the range.
+            count: How many they are.
+        """
         error = passed + (count - 1) * self.unit * (1 + 2 * count * self.unit) * total
-        error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-40))
-        is_bad = reduce(np.logical_or, (one.is_bad for one in operands)) | ~(total + error <= self.largest)
-        return Rounded(exact, error, np.asarray(is_bad))
+        error = np.where(np.isnan(error), np.inf, error * (1 + 2.0**-40 + count * 2.0**-52))
+        return Rounded(exact, error, np.asarray(is_bad | ~(total + error <= self.largest)))
 
     @staticmethod
     def _branch(operands: Sequence[Rounded]) -> Rounded:
@@ -354,7 +381,7 @@ def _of_choice(name: str, wide: Sequence[Interval], errors: Sequence[Array]) -> 
     return np.where(a.low > b.high, of_a, np.where(b.low > a.high, of_b, both))
 
 
-def _require_known(line: Line) -> None:
+def require_known(line: Line) -> None:
     """Refuse an operation whose rounding is not known."""
     op = line.call.op
     is_known = op.sense or op.is_branch or op.name in EXACT | BASIC | LIBRARY | CONDITIONS | KERNELS.keys()
@@ -387,9 +414,10 @@ def _value(line: Line, inside: Sequence[Interval]) -> Interval:
 def _compared(line: Line, operands: Sequence[Rounded]) -> Rounded:
     """Compare: torch decides as the exact numbers do, unless errors may make it another decision."""
     sense = line.call.op.sense
-    a, b = operands
+    pairs = zip(line.call.operands, operands, strict=True)
+    a, b = (replace(one, error=np.zeros(())) if atom.is_infinite else one for atom, one in pairs)
     exact, wide = compared(a.exact, b.exact, sense), compared(a.wide, b.wide, sense)
-    has_error = reduce(np.logical_or, (one.error > 0 for one in operands))
+    has_error = (a.error > 0) | (b.error > 0)
     is_sure = (wide.low == wide.high) & (exact.low == exact.high) & (wide.low == exact.low)
     is_bad = reduce(np.logical_or, (one.is_bad for one in operands))
     return Rounded(exact, np.where(has_error & ~is_sure, 1.0, 0.0), np.asarray(is_bad))

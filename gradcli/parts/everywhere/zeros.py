@@ -7,7 +7,6 @@ Source: R. Moore, "A test for existence of solutions to nonlinear systems", 1977
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,9 +17,9 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.halving import halved
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, reciprocal, subtract
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 
@@ -29,9 +28,6 @@ AT_ONCE = 2048
 
 MOST_BOXES = 100_000
 """Boxes that one search evaluates."""
-
-SECONDS = 5.0
-"""Seconds of one search."""
 
 NARROW = 2.0**-26
 """Width of a box that is halved no more, relative to its numbers, and to the range."""
@@ -100,26 +96,20 @@ class System:
     @np.errstate(all="ignore")  # what is beyond float64 has no end there
     def find(self, low: Array, high: Array) -> Zeros:
         """Find the zeros in a box."""
-        waiting, found, rest = first_grid(low, high), list[ZeroBox](), list[BoxSet]()
-        evaluated, stopped, reason, end = 0, "", "", time.monotonic() + SECONDS
-        try:
-            while len(waiting):
-                if evaluated >= MOST_BOXES or time.monotonic() > end or (reason := must_stop()):
-                    stopped = reason or f"after {evaluated:,} boxes"
-                    break
-                now, later = waiting.take(slice(0, AT_ONCE)), waiting.take(slice(AT_ONCE, None))
-                evaluated += len(now)
-                left, sure, narrow = self._step(now, found)
-                found += sure
-                rest.append(narrow)
-                waiting = BoxSet.joined([left, later])
-        except OverTimeError:
-            stopped = OVER_TIME
-        rest = [self._unproved(one, found) for one in [*rest, waiting] if len(one)]
+        found, rest = list[ZeroBox](), list[BoxSet]()
+
+        def step(boxes: BoxSet) -> BoxSet:
+            left, sure, narrow = self._step(boxes, found)
+            found.extend(sure)
+            rest.append(narrow)
+            return left
+
+        search = halved(first_grid(low, high), step, most=lambda: MOST_BOXES, at_once=AT_ONCE)
+        rest = [self._unproved(one, found) for one in [*rest, search.left] if len(one)]
         clusters = BoxSet.joined(rest).clusters() if rest else []
         found += [self._judged(box) for box in clusters]
         found = [kept for one in found if (kept := self._within(one, low, high)) is not None]
-        return Zeros(sorted(found, key=lambda one: tuple(one.low)), evaluated, stopped)
+        return Zeros(sorted(found, key=lambda one: tuple(one.low)), search.evaluated, search.stopped)
 
     @np.errstate(all="ignore")
     def only_zero(self, boxes: BoxSet) -> ZeroBox | None:

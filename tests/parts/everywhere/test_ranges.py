@@ -16,7 +16,7 @@ from mpmath import mp
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
-from gradcli.parts.everywhere import box_regions, least_values, proving
+from gradcli.parts.everywhere import box_regions, halving
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.intervals import Interval
@@ -252,7 +252,7 @@ def test_an_interrupt_is_said(text: str, options: dict[str, str] | None, words: 
     asked, box = Function(text), {"x": "-3..3"}
     try:
         with pytest.MonkeyPatch.context() as patch:
-            for module in (box_regions, least_values, proving):
+            for module in (box_regions, halving):
                 patch.setattr(module, "must_stop", interrupted)
             answer = asked.range(box=box) if options is None else asked.check(box=box, **options)  # type: ignore[arg-type]
     finally:
