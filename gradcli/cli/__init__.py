@@ -17,8 +17,10 @@ higher_derivatives               derivatives above the second, as people ask for
 equations_in_words               equations of two variables, as command lines for their partial derivatives
 ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`, as command lines
 typed_line                       the words of a command line that may be wrong, told apart
+typed_values                     values of options as they were typed
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options
+respelled_ranges                 those that rewrite ranges
 respelled_values                 those that rewrite values
 respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
 respelled_orders                 those that ask for higher derivatives as the second one of a formula

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import TypedLine, Words, kinds_of
+from gradcli.cli.typed_values import is_number
 from gradcli.registry import all_commands, formats, suffixes
 
 
@@ -237,7 +238,7 @@ def ranges_by_ends(line: TypedLine) -> Iterator[Words]:
     unknown = {one.name: one for one in unknown_options(line) if one.has_value} if "--in" in line.kinds else {}
     for one in unknown.values():
         after = line.words[one.place + 2 : one.place + 3]
-        is_first = _is_number(one.value) and bool(after) and _is_number(after[0]) and not one.is_attached
+        is_first = is_number(one.value) and bool(after) and is_number(after[0]) and not one.is_attached
         if "--in" in OPTIONS.get(one.name, ()) and is_first:
             yield line.put(one.place, 3, "--in", f"{one.value}..{after[0]}")
         if one.name in line.variables and ".." in one.value:
@@ -247,10 +248,6 @@ def ranges_by_ends(line: TypedLine) -> Iterator[Words]:
             ends = unknown[first], unknown[last]
             places = [place for one in ends for place in range(one.place, one.place + one.words)]
             yield (*line.without(*places), "--in", "..".join(one.value for one in ends))
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?(?:\d*\*?pi|π)(?:/\d+)?", word) is not None
 
 
 def dashes(line: TypedLine) -> Iterator[Words]:

@@ -6,14 +6,14 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
 from gradcli.cli.output import OTHER_PICTURES
 from gradcli.cli.parameters import separate
-from gradcli.cli.ranges_in_words import as_range
 from gradcli.cli.respelled_options import choices_of
+from gradcli.cli.respelled_ranges import dotted_range, finite_ranges
 from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
@@ -23,98 +23,17 @@ from gradcli.language.units import in_si
 from gradcli.registry import formats, pictures
 from gradcli.trial import SpelledGroup
 
-OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
-OF_TEXTS = (OptionKind.TEXT, OptionKind.TEXTS)
-LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
-NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
-NAME = re.compile(r"[^\W\d]\w*")
 _PARTS = re.compile(
     r"\s*([^\W\d]\w*)\s*(?:==|=|:=|:|->|[→≈∈]|\b(?:is|equals)\b)\s*((?:\[[^\[\]]*\]|[^\s,;\[])(?:[^\s,;=:]*(?:,(?=[-+.\d]))?)*)"
 )
 """The `x: 1` of `{x: 1, y: 2}` and the `x=1` of `x=1 y=2`."""
 
 
-class TypedValue(NamedTuple):
-    """A value of an option, as typed.
-
-    Attributes:
-        option: The name of the option.
-        typed: The value.
-        kind: Of the option.
-        place: Of the first word of both.
-        words: The number of words of both.
-        put: Writes other values of the option in its place.
-    """
-
-    option: str
-    typed: str
-    kind: OptionKind
-    place: int
-    words: int
-    put: Callable[..., Words]
-
-
-def typed_values(line: TypedLine) -> Iterator[TypedValue]:
-    """Generate the values of the options of a line."""
-    for place, option in line.values.items():
-        attached = line.flags.get(place, "")
-        typed = line.words[place].removeprefix(f"{attached}=") if attached else line.words[place]
-        back = 0 if attached else 1
-
-        def put(*values: str, option: str = option, first: int = place - back, count: int = 1 + back) -> Words:
-            return line.put(first, count, *(word for value in values for word in (option, value)))
-
-        yield TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
-
-
-def _words_next_to(line: TypedLine, place: int) -> list[int]:
-    """List the places of the words directly after a value, which are neither options nor the expression."""
-    found = list[int]()
-    while place + 1 + len(found) in line.others:
-        found.append(place + 1 + len(found))
-    is_last = bool(found) and found[-1] == line.others[-1] and line.others[0] in found
-    return found[:-1] if is_last else [n for n in found if n != line.others[0] or len(line.others) > len(found)]
-
-
-def ranges_in_words(line: TypedLine) -> Iterator[Words]:
-    """Join the words of ranges that the shell parted, `--in 0 5`, `--in x 0 5`, `--in x=0 to 5` and `--rows 1 10`."""
-    words = line.words
-    for place, option in reversed([*line.values.items()]):
-        if line.kinds[option] not in (OptionKind.RANGES, OptionKind.WORD):
-            continue
-        attached = f"{option}=" * words[place].startswith(f"{option}=")
-        for count in range(len(_words_next_to(line, place)), 0, -1):
-            typed = " ".join(line.words[place : place + 1 + count]).removeprefix(attached)
-            if (spelled := _of_two_numbers(typed)) is not None:
-                words = (*words[:place], f"{attached}{spelled}", *words[place + 1 + count :])
-                break
-    if words != line.words:
-        yield words
-
-
-_TWO_ENDS = re.compile(
-    rf"(?:(?P<name>{NAME.pattern})\s*[=\s]\s*)?[\[(]?\s*(?P<low>[^\s,;:=]+?)(?:\s*(?:\.\.|…|[,;:]|\b(?:to|and)\b)\s*|\s+)(?P<high>[^\s,;:=]+?)\s*[\])]?"
-)
-"""A range whose ends are parted by blanks, or by other signs."""
-
-
-def _of_two_numbers(typed: str) -> str | None:
-    """Write two numbers as a range, with the name before them; None of other words.
-
-    >>> _of_two_numbers("0 5"), _of_two_numbers("x 0 to pi"), _of_two_numbers("x=0 .. 5"), _of_two_numbers("x y")
-    ('0..5', 'x=0..pi', 'x=0..5', None)
-    """
-    found = _TWO_ENDS.fullmatch(re.sub(r"^\s*(?:from|between)\b|\s+$", "", typed).strip())
-    if found is None or not (_is_number(found["low"]) and _is_number(found["high"])):
-        return None
-    return f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
-
-
 def values_in_words(line: TypedLine) -> Iterator[Words]:
     """Join names and values that the shell parted, `--at x 2`, `--at x = 2` and `--at x 2 y 3`."""
     words, is_named = line.words, False
     for place, option in reversed([*line.values.items()]):
-        after = _words_next_to(line, place)
+        after = words_next_to(line, place)
         if line.kinds[option] not in OF_VALUES or not after or line.words[place].startswith(option):
             continue
         typed = " ".join(line.words[n] for n in (place, *after))
@@ -160,7 +79,7 @@ def values_in_order(line: TypedLine) -> Iterator[Words]:
         parts = parts_of(typed)
         if option == "--u" and not {*line.variables} <= _given_one_number(line):
             continue
-        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(_is_number, parts)):
+        if option not in ("--at", "--u") or len(parts) < 2 or not all(map(is_number, parts)):
             continue
         names = line.variables
         letters = tuple(name for name in names if len(name) == 1)
@@ -201,12 +120,6 @@ def parts_of(typed: str) -> list[str]:
     return parted(re.sub(r"[,;\s]+", ",", inside.strip()))
 
 
-def _is_number(part: str) -> bool:
-    """Tell whether a part of a value is a number, or made of numbers alone: `sqrt(2)/2`."""
-    signs = re.sub(r"(?<![a-zA-Z])(?:sqrt|exp|log|ln|sin|cos|tan|pi|inf|nan)(?![a-zA-Z])|[π√°\d]", "1", part)
-    return NUMBER.fullmatch(part) is not None or re.fullmatch(r"[-+1.eE()*/^\s]*1[-+1.eE()*/^\s]*", signs) is not None
-
-
 def values_by_name(line: TypedLine) -> dict[str, str]:
     """Return the values of the variables of a line, by the names that they are given by."""
     typed = (part for one in typed_values(line) if one.kind is OptionKind.INPUTS for part in separate(one.typed))
@@ -245,7 +158,7 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if kind in OF_VALUES and stated is not None and stated[1] in line.variables:
             yield put(f"{stated[1]}={stated[2]}")
         if kind is OptionKind.RANGES:
-            yield put(_as_range(typed))
+            yield put(dotted_range(typed))
         if option == "--at" and ".." in typed and "--in" in line.kinds:
             yield line.put(place, count, "--in", typed)
         if kind is OptionKind.CHOICE and typed not in choices_of(line.command, option):
@@ -277,30 +190,6 @@ def _in_greek(typed: str, text: str) -> str:
     name, _, value = map(str.strip, typed.partition("="))
     letter = next((one for one, spelled in LETTERS.items() if spelled == name), "")
     return f"{letter}={value}" if letter and (letter in text or f"\\{name}" in text) else ""
-
-
-_BETWEEN = re.compile(
-    rf"\s*(?P<low>[^<>≤≥]+?)\s*(?:<=?|≤)\s*(?P<name>{NAME.pattern})\s*(?:<=?|≤)\s*(?P<high>[^<>≤≥]+?)\s*"
-)
-"""A range as inequalities, `0 <= x <= 5`."""
-
-_INTERVAL = re.compile(
-    rf"\s*(?:(?P<name>{NAME.pattern})\s*(?:=|:|∈|\bin\b)\s*)?[\[(]\s*(?P<low>[^\[\](),;]+?)\s*[,;]\s*(?P<high>[^\[\](),;]+?)\s*[\])]\s*"
-)
-"""A range as an interval, `x in [0, 5]`."""
-
-
-def _as_range(typed: str) -> str:
-    """Write a range with two dots between its ends.
-
-    >>> _as_range("0<=x<=5"), _as_range("x in [0, 5]"), _as_range("[0,pi]"), _as_range("x=0:5"), _as_range("0 5")
-    ('x=0..5', 'x=0..5', '0..pi', 'x=0..5', '0..5')
-    """
-    if (found := _BETWEEN.fullmatch(typed) or _INTERVAL.fullmatch(typed)) is not None:
-        return (
-            f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
-        )
-    return _of_two_numbers(typed) or as_range(typed) or re.sub(r"\s*(?:,|:|;|\bto\b|…)\s*", "..", typed)
 
 
 def symbolic_directions(line: TypedLine) -> Iterator[Words]:
@@ -355,27 +244,6 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield from [put(typed[name.end() :].strip())] if is_alone else []
         elif kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option == "--v":
             yield from ((put(other) if other else line.named("jacobian")) for other in _other_vectors(typed))
-
-
-_INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", re.IGNORECASE)
-
-
-def finite_ranges(line: TypedLine, *, is_picture: bool = False) -> Iterator[Words]:
-    """Give each range to infinity numbers for ends: nearly all of it, of which a picture shows nothing, or a part."""
-    for one in typed_values(line):
-        if one.kind is OptionKind.RANGES and _INFINITE.search(one.typed) is not None:
-            yield from map(one.put, _finite_ranges(one.typed, is_picture=is_picture))
-
-
-def _finite_ranges(typed: str, *, is_picture: bool) -> Iterator[str]:
-    """Write a range to infinity with numbers: nearly all of it, of which a picture shows nothing, and a part.
-
-    >>> [*_finite_ranges("x=1..inf", is_picture=False)], [*_finite_ranges("-oo..oo", is_picture=True)]
-    (['x=1..1e300', 'x=1..10'], ['-10..10'])
-    """
-    numbers = [abs(float(one)) for one in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", typed)]
-    for most in (["1e300"] * (not is_picture)) + [f"{10 * max([1.0, *numbers]):g}"]:
-        yield _INFINITE.sub(lambda found, most=most: found["sign"].strip("+") + most, typed)  # type: ignore[misc]
 
 
 _COMMA = re.compile(r"(?<![\d,])(?<!\d\.)([-+]?\d*),(\d+)(?![\d,]|\.\d)")

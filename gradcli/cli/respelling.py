@@ -29,20 +29,14 @@ from gradcli.cli.respelled_options import (
     options_by_other_names,
     ranges_by_ends,
 )
+from gradcli.cli.respelled_ranges import finite_ranges, ranges_in_words
 from gradcli.cli.respelled_values import (
-    LABELLED,
-    NAME,
-    NUMBER,
-    OF_TEXTS,
-    OF_VALUES,
     decimal_commas,
-    finite_ranges,
     is_alphabetical,
     name_parts,
     named_values,
     names_of_text,
     other_values,
-    ranges_in_words,
     spelled_values,
     statements_in_words,
     symbolic_directions,
@@ -55,6 +49,7 @@ from gradcli.cli.respelled_values import (
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
+from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES
 from gradcli.errors import GradcliError, UncalledFunctionError
 from gradcli.language.spelled_texts import respelled
 from gradcli.registry import all_commands, questions

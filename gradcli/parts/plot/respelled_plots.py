@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradcli.cli.respelled_values import finite_ranges
+from gradcli.cli.respelled_ranges import finite_ranges
 from gradcli.cli.respelling import with_euler
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
