@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import sympy
-from sympy import Expr, Pow, S
+from sympy import Expr, Pow
 
 from gradcli.arrays import Array
 from gradcli.language.ops import Kind, Monoid
@@ -138,7 +138,7 @@ def _is_length(program: Program, line: Line) -> bool:
     >>> [_is_length(program, program.lines[-1]) for program in map(parse, ["sqrt(x**2 + y*y)", "sqrt(x**2 + y)"])]
     [True, False]
     """
-    if not _is_power(line, S.Half):
+    if not _is_power(line, sympy.S.Half):
         return False
     lines = {one.symbol: one for one in program.lines}
     terms, count = [line.call.operands[0]], 0
@@ -146,7 +146,7 @@ def _is_length(program: Program, line: Line) -> bool:
         one, count = lines.get(terms.pop()), count + 1
         if one is None or count > MOST_SQUARES:
             return False
-        if not _is_power(one, S(2)):
+        if not _is_power(one, sympy.Integer(2)):
             if not _is_sum(one):
                 return False
             terms += one.call.operands

@@ -10,6 +10,7 @@ import sympy
 import torch
 
 from gradcli import Function
+from gradcli.arrays import order_of
 from gradcli.errors import Span
 from gradcli.language.program.positions import block_of, flat_places
 from gradcli.language.program.shapes import infer
@@ -229,3 +230,10 @@ def test_a_sparse_product_is_proved_entry_by_entry() -> None:
     np.add.at(expected, at["c"].astype(int), at["v"] * weights[:, None])
     np.testing.assert_allclose(answer.vjp["x"], expected, rtol=1e-9, atol=1e-12)
     assert set(answer.symbolic) == {"v", "x"}
+
+
+@pytest.mark.parametrize("most", [10, 2**16, 2**40])
+def test_many_places_are_ordered_as_they_come(most: int) -> None:
+    """By digits, as many as there are; places that are the same stay in order."""
+    places = np.random.default_rng(0).integers(0, most, 2**15)
+    np.testing.assert_array_equal(order_of(places), np.argsort(places, kind="stable"))

@@ -62,6 +62,9 @@ max_pool1d(x[None], 2)[0]
 avg_pool1d(x[None], 3, 1)[0]
 det(X[:2, :2]) * x
 inv(X[:2, :2])
+X.sum() * x + X[0]
+cat([x, X.sum()[None], x * X.mean()])
+cat([x, x]).repeat(2).sum() * flip(x, 0)
 """.strip().splitlines()
 """Texts in a vector and a matrix of any size."""
 
@@ -94,6 +97,7 @@ TIGHT = {
     "len(x) * x[0]": 1,
     "x[:2] * X[0, 0]": 4,
     "3 * ones(4) + 0 * x[0]": 4,
+    "x[:3] * flip(x[:3], 0)": 5,
 }
 """The number of entries at size 4, counted by hand."""
 
