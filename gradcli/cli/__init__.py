@@ -20,7 +20,7 @@ typed_line                       the words of a command line that may be wrong, 
 typed_values                     values of options as they were typed
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options
-respelled_ranges                 those that rewrite ranges
+typed_ranges                     ranges among them, written with two dots between finite ends
 respelled_values                 those that rewrite values
 respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
 respelled_orders                 those that ask for higher derivatives as the second one of a formula

@@ -11,8 +11,8 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.output import OTHER_PICTURES
 from gradcli.cli.parameters import separate
 from gradcli.cli.respelled_options import choices_of
-from gradcli.cli.respelled_ranges import dotted_range, finite_ranges
 from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.typed_ranges import dotted_range, finite_ranges
 from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled

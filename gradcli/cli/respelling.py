@@ -29,7 +29,6 @@ from gradcli.cli.respelled_options import (
     options_by_other_names,
     ranges_by_ends,
 )
-from gradcli.cli.respelled_ranges import finite_ranges, ranges_in_words
 from gradcli.cli.respelled_values import (
     decimal_commas,
     is_alphabetical,
@@ -49,6 +48,7 @@ from gradcli.cli.respelled_values import (
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
+from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
 from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES
 from gradcli.errors import GradcliError, UncalledFunctionError
 from gradcli.language.spelled_texts import respelled

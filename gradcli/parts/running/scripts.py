@@ -477,7 +477,7 @@ class ScriptRecorder(LateRecorder):
             for name, array in answer.vjp.items():
                 norms[name.rpartition(".")[0]].append(norm(array))
             if not all(np.isfinite(array).all() for array in (answer.value, *answer.vjp.values())):
-                found += beginnings(live, answer, self._since)
+                found += beginnings(live, answer, lambda name, kind: self.watch.since(self.leaves[name].tensor, kind))
             live.forget()
         begins = tuple(dict.fromkeys(found))
         return replace(
@@ -486,9 +486,6 @@ class ScriptRecorder(LateRecorder):
             norms={name: math.hypot(*sizes) for name, sizes in norms.items()},
             nonfinite=begins,
         )
-
-    def _since(self, name: str, kind: str) -> str:
-        return self.watch.since(self.leaves[name].tensor, kind)
 
 
 def norm(array: Array) -> float:
