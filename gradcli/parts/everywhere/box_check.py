@@ -12,13 +12,14 @@ from typing import get_args
 import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.crosscheck.compare import TOLERANCE, known_truth
 from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.code_boxes import known_box, require_numbers
 from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
-from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
+from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.region_words import CERTAIN
@@ -54,7 +55,12 @@ MOST_DRAWN = 2
 UNDEFINED, WITHOUT_VALUE = "undefined", ("pole", "edge", "outside")
 """Verdict of a point that has no derivative there, and those of regions that may be so."""
 
-FOUND: Mapping[Verdict, RegionVerdict] = {"inaccurate": "inaccurate", "nan-trap": "nan-trap"}
+FOUND: Mapping[Verdict, RegionVerdict] = {
+    "inaccurate": "inaccurate",
+    "nan-trap": "nan-trap",
+    "cut": "cut",
+    "disagree": "disagree",
+}
 """Verdicts on a region by those of a witness in it, where the region may hold nothing else."""
 
 
@@ -74,7 +80,7 @@ def checked_in_box(
     if rtol is not None and not (math.isfinite(rtol) and rtol > 0):
         raise InputError(f"{option('rtol', str(rtol))} is no tolerance in a box", hint="it is a number above 0")
     allowed = _passing(allowed)
-    box = moving_box(unbound, ranges, along)
+    box = known_box(unbound, ranges, along)
     texts = [text.strip() for text in (statements or "").replace("\n", ";").split(";") if text.strip()]
     if statements is not None and not texts:
         statement = option("prove", '"dy/dx >= 0"')
@@ -118,7 +124,7 @@ def failing_points(
 ) -> Sequence[Mapping[str, Array]]:
     """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
     with suppress(GradcliError, OverTimeError), time_limit():
-        box = moving_box(unbound, ranges)
+        box = known_box(unbound, ranges)
         found = [one.at for one in proofs_of(statements, box, SHARE_OF_POINTS * _seconds())]
         return [box.arrays(np.array(list(at.values()))) for at in found if at is not None]
     return []
@@ -127,7 +133,7 @@ def failing_points(
 def not_everywhere_in(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> str:
     """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
     with suppress(GradcliError, OverTimeError), time_limit(), part_limit(SHARE_OF_POINTS * _seconds()):
-        box = moving_box(unbound, ranges)
+        box = known_box(unbound, ranges)
         return not_everywhere(
             box.bound_function.program.output_name, words_of(held_kinds(box.quantity(), box.low, box.high))
         )
@@ -141,7 +147,7 @@ def searched_regions(unbound: FunctionWithValues, ranges: Mapping[str, str], rto
         GradcliError: A range makes no sense, or an operation has no rule on boxes.
     """
     with time_limit():
-        return regions_of(moving_box(unbound, ranges), rtol)
+        return regions_of(known_box(unbound, ranges), rtol)
 
 
 def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest: float = NARROW) -> JudgedRegions:
@@ -158,14 +164,15 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
     """
     _ = box.function
     seconds = SHARE_OF_REGIONS * _seconds() if seconds is None else seconds
-    if box.is_recorded:
-        message = "what the backward pass of code computes is known at points, not in a box"
-        hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
+    if box.is_recorded and box.line is not None:
+        message = "what the backward pass of code computes along a line is known at points alone"
+        hint = f"give ranges in place of {option('along')}, or a statement: {option('prove', 'STATEMENT')}"
         raise LanguageError(message, hint=hint)
     if box.bound_function.device != "cpu":
         raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
     try:
         parts = with_recordings(box)
+        require_numbers(box, parts)
     except NoRuleError as error:
         hint = f"check points of it: {option('random', '100')}"
         raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
@@ -182,7 +189,7 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     regions = regions_of(box, rtol)
     set_step("judging witnesses")
     assumed = (has_elementary_functions(box.program), ASSUMED), (regions.is_of_special, MEASURED)
-    notes = [remark for is_so, remark in assumed if is_so]
+    notes = [*box.remarks, *(remark for is_so, remark in assumed if is_so)]
     found = {verdict: _region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())}
     return box.answered(
         BoxChecking,
@@ -250,13 +257,15 @@ def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
     """Judge torch's numbers at a point: the verdict, with the number and the truth of the worst entry."""
     there = box.question_at(at)
     judgement = compare_numbers(there, there.first_derivatives(), blames=False)
+    if judgement.check.verdict == "cut":
+        return "cut", judgement.check.findings[0].note
     worst = max(judgement.entries, key=lambda one: SEVERITY.index(one.verdict), default=None)
     if worst is None or worst.verdict == "agree":
         smallest = min((abs(one.torch) for one in judgement.entries if one.torch is not None), default=1.0)
         is_tiny = smallest < np.finfo(box.bound_function.dtype).smallest_normal
         return judgement.check.verdict, f"torch {smallest}" if is_tiny else ""
-    truth = "" if worst.reference is None else f", truth {worst.reference:.6g}"
-    return judgement.check.verdict, f"torch {worst.torch}{truth}"
+    truth = known_truth(worst.truth)
+    return judgement.check.verdict, f"torch {worst.torch}{'' if truth is None else f', truth {truth}'}"
 
 
 def _passing(allowed: Sequence[str]) -> tuple[str, ...]:
@@ -265,7 +274,7 @@ def _passing(allowed: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InputError: One is no verdict on a region, or means that a number is wrong.
     """
-    known = [one for one in get_args(RegionVerdict) if one not in ("proved", "near-zero")]
+    known = [one for one in get_args(RegionVerdict) if one not in ("proved", "near-zero", "cut", "disagree")]
     for name in allowed:
         if name not in (*known, UNDEFINED):
             hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"

@@ -17,11 +17,12 @@ from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BROKEN
 from gradcli.parts.everywhere.box_sets import BoxSet
+from gradcli.parts.everywhere.code_boxes import known_line, known_ranges
 from gradcli.parts.everywhere.held_kinds import held_kinds, words_of
 from gradcli.parts.everywhere.intervals import Interval, point, root
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValue, LeastValueSearch
-from gradcli.parts.everywhere.moving_box import MOST_MOVING, AskedBox, MovingBox, asked_box, box_along
+from gradcli.parts.everywhere.moving_box import MOST_MOVING, AskedBox, MovingBox
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.parts.everywhere.tensor_bounds import norms_of_matrix
@@ -76,8 +77,8 @@ def range_over(
         raise UsageError(f"{option('shape')} is for tensors without a value", hint=f"leave out {option('shape')}")
     with time_limit(), interruptible():
         if along is not None:
-            return _Bounding(box_along(unbound, box, along), tolerance).answer(zeros=zeros)
-        asked = asked_box(unbound, box, shape)
+            return _Bounding(known_line(unbound, box, along), tolerance).answer(zeros=zeros)
+        asked = known_ranges(unbound, box, shape)
         if (each := of_each_element(asked)) is not None:
             return _of_all(_Bounding(each, tolerance).answer(zeros=zeros), asked.bound_function.shape)
         _require_zeros(asked, zeros=zeros)

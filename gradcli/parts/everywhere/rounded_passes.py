@@ -13,7 +13,7 @@ Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, secti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -22,8 +22,9 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.arrays import Array
+from gradcli.errors import GradcliError
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.language.program.wengert import Atom, Call, Line
+from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.parts.everywhere.box_kinds import domain_of
 from gradcli.parts.everywhere.interval_functions import compile_interval
 from gradcli.parts.everywhere.intervals import (
@@ -41,6 +42,7 @@ from gradcli.parts.everywhere.intervals import (
 )
 from gradcli.parts.everywhere.kernel_errors import KERNELS, kernel_error, largest_argument
 from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.pass_differences import PassDifferences
 from gradcli.parts.everywhere.scalars import SEVERAL, ScalarProgram, recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
 from gradcli.questions.bound_function import BoundFunction
@@ -112,11 +114,16 @@ class Rounded:
 
 
 def recorded_at(bound_function: BoundFunction) -> TorchPasses:
-    """Record torch's passes at the point of a question.
+    """Record torch's passes at the point of a question; of code, those of the code itself.
 
     Raises:
         NoRuleError: They cannot be recorded.
     """
+    if bound_function.recording is not None:
+        try:
+            return bound_function.recording.passes(bound_function.wrt)
+        except GradcliError as error:
+            raise NoRuleError(error.text.message) from None
     at = bound_function.point
     inputs = {name: bound_function.arrays[name] for name in at.source.names}
     asked = at.source, inputs, tuple(bound_function.wrt), bound_function.dtype
@@ -128,11 +135,15 @@ def recorded_at(bound_function: BoundFunction) -> TorchPasses:
 
 def signature(passes: TorchPasses) -> str:
     """Write passes as a text that is the same where torch runs the same operations on the same constants."""
-    names = {line.symbol: sympy.Symbol(f"l{n}") for n, line in enumerate(passes.program.lines)}
-    calls = [str(line.call.renamed(names)) for line in passes.program.lines]
-    calls += [f"if {names.get(one, one)}" for one in passes.conditions]
-    ends = [str(names.get(one, one)) for one in (passes.value, *passes.results.values()) if one is not None]
-    return "\n".join((*calls, *ends))
+    return lines_of(passes.program, (passes.value, *passes.results.values()), passes.conditions)
+
+
+def lines_of(program: Program, ends: Iterable[Atom | None], conditions: Iterable[Atom] = ()) -> str:
+    """Write the lines of a Program as a text that is the same where they are, whatever their symbols are."""
+    names = {line.symbol: sympy.Symbol(f"l{n}") for n, line in enumerate(program.lines)}
+    calls = [str(line.call.renamed(names)) for line in program.lines]
+    calls += [f"if {names.get(one, one)}" for one in conditions]
+    return "\n".join((*calls, *(str(names.get(one, one)) for one in ends if one is not None)))
 
 
 def has_elementary_functions(program: ScalarProgram) -> bool:
@@ -152,14 +163,16 @@ class RoundedPasses:
 
     Args:
         box: The function, and the numbers that move.
+        passes: Its passes; by default those at the point of its question.
 
     Raises:
         NoRuleError: They cannot be recorded, or have an operation whose rounding is not known.
     """
 
-    def __init__(self, box: MovingBox) -> None:
+    def __init__(self, box: MovingBox, passes: TorchPasses | None = None) -> None:
         bound_function = box.bound_function
-        passes = recorded_at(bound_function)
+        passes = recorded_at(bound_function) if passes is None else passes
+        self.differences = PassDifferences(box, passes) if passes.is_of_user else None
         self.unit, self.smallest = UNITS[bound_function.dtype], SMALLEST[bound_function.dtype]
         self.largest = LARGEST[bound_function.dtype]
         self.smallest_normal = float(np.finfo(bound_function.dtype).smallest_normal)
