@@ -40,7 +40,7 @@ class PassDecisions(RecordedDecisions):
     def of_whole_numbers(self, name: str, given: Mapping[str, object], found: object, place: CallPlace) -> None:
         """Add the condition under which a call gives the same whole numbers."""
         if name in ORDERED and (asked := _in_order(self, name, given)) is not None:
-            self._decided(asked, place)
+            self._decided(asked, place, f"what {name}() gives")
             return
         before = len(self.guards)
         if name not in ORDERED:

@@ -17,9 +17,17 @@ from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
-from gradcli.parts.everywhere.code_boxes import known_box, require_numbers
+from gradcli.parts.everywhere.code_boxes import (
+    UNKNOWN_CODE,
+    known_box,
+    known_ranges,
+    place_of,
+    points_in,
+    require_numbers,
+    without_edges,
+)
 from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
-from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.moving_box import MOST_MOVING, MovingBox
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.region_words import CERTAIN
@@ -31,7 +39,7 @@ from gradcli.questions.judging import compare_numbers
 from gradcli.questions.naming import Directions
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
-from gradcli.results import SEVERITY, BoxChecking, BoxRegion, RegionMap, RegionVerdict, Verdict
+from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionMap, RegionVerdict, Verdict
 
 MOST_TRIED = 9
 """Points of a region that are judged, to find a witness."""
@@ -64,6 +72,13 @@ FOUND: Mapping[Verdict, RegionVerdict] = {
 """Verdicts on a region by those of a witness in it, where the region may hold nothing else."""
 
 
+OF_DERIVATIVE = "derivatives are those of the function; its own backward pass is judged by check with ranges alone"
+"""Remark on code with a custom function."""
+
+WRONG = ("disagree", "cut")
+"""Verdicts on points at which torch's derivative is not that of the function, by no rounding."""
+
+
 def checked_in_box(
     unbound: FunctionWithValues,
     ranges: Mapping[str, str],
@@ -91,6 +106,9 @@ def checked_in_box(
         if texts:
             set_step("proving")
             proofs = proofs_of(texts, box, _seconds())
+            remarks = remarks_on_backward(box) if any(_is_of_derivatives(one, box) for one in texts) else ()
+            if remarks and remarks[0] != OF_DERIVATIVE:
+                proofs = [_of_wrong_backward(one, box, remarks[0]) for one in proofs]
             return box.answered(
                 BoxChecking,
                 command="check",
@@ -99,7 +117,7 @@ def checked_in_box(
                 regions=(),
                 rtol=None,
                 allowed=allowed,
-                notes=(*box.remarks, *_other_y(texts, box)),
+                notes=(*box.remarks, *remarks, *_other_y(texts, box)),
             )
         return _checked(box, TOLERANCE[box.bound_function.dtype].rtol if rtol is None else rtol, allowed)
 
@@ -110,6 +128,51 @@ def _other_y(statements: Sequence[str], box: MovingBox) -> Iterator[str]:
     has_y = any(re.search(r"(?<![\w.])y(?!\w)", one) for one in statements)
     if output != "y" and "y" in box.bound_function.arrays and has_y:
         yield f"y is the variable in the statement, as in the text; the value is {output} there"
+
+
+def wrong_backward(box: MovingBox) -> str:
+    """Say at which point of a box the backward pass of code does not give the derivative; "" where none was found."""
+    if not box.is_recorded or box.line is not None:
+        return ""
+    for at in points_in(box.low, box.high):
+        worst = _worst(box, at[:, None])
+        if worst is not None and worst[1] in WRONG:
+            return (
+                f"at {place_of(box.by_name(at))} the code's own backward pass does not give the derivative: {worst[2]}"
+            )
+    return ""
+
+
+def remarks_on_backward(box: MovingBox) -> tuple[str, ...]:
+    """Say of code that bounds and proofs are of the derivative, where its own backward pass is or may be another."""
+    if wrong := wrong_backward(box):
+        return (wrong,)
+    recording = box.bound_function.recording
+    return (OF_DERIVATIVE,) if recording is not None and recording.customs else ()
+
+
+def _of_wrong_backward(proof: BoxProof, box: MovingBox, wrong: str) -> BoxProof:
+    """Leave a statement on derivatives open where the code's own backward pass gives others."""
+    if proof.status != "proved" or not _is_of_derivatives(proof.statement, box):
+        return proof
+    return replace(proof, status="undecided", left=1.0, note=wrong)
+
+
+def _is_of_derivatives(statement: str, box: MovingBox) -> bool:
+    y = re.escape(box.bound_function.program.output_name)
+    return re.search(rf"[d∂][2²]?{y}/|\b(?:convex|concave)\b", statement) is not None
+
+
+def wrong_backward_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> str:
+    """Require of code that its recording is the function in a box, and say where its backward pass is wrong there.
+
+    Raises:
+        GradcliError: The code may do something else in the box.
+    """
+    asked = known_ranges(unbound, ranges)
+    is_number = asked.count <= MOST_MOVING and math.prod(asked.bound_function.shape) == 1
+    with time_limit():
+        return wrong_backward(asked.moving()) if is_number else ""
 
 
 def _load_torch(box: MovingBox) -> None:
@@ -171,16 +234,20 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
     if box.bound_function.device != "cpu":
         raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
     try:
-        parts = with_recordings(box)
-        require_numbers(box, parts)
+        inner, edges = without_edges(box)
+        parts = with_recordings(inner)
+        require_numbers(inner, parts)
     except NoRuleError as error:
         hint = f"check points of it: {option('random', '100')}"
-        raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
+        what = "torch's rounding is not known" if box.bound_function.recording is None else UNKNOWN_CODE
+        raise LanguageError(f"{what} in a box: {error}", hint=hint) from None
     set_step("checking the box")
     found = []
     for part, passes in parts:
         with part_limit(seconds / len(parts)):
             found.append(RegionSearch(part, passes, rtol, finest).run())
+    if len(edges):
+        found.append(JudgedRegions(edges, np.full(len(edges), "kink", object), 0, "", is_of_special=False))
     return joined(found)
 
 

@@ -7,6 +7,7 @@ code is refused, with its place.  Then the code is run and recorded at points of
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,8 +20,8 @@ from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.torch_passes import TorchPasses
 from gradcli.language.program.wengert import Atom, Program, needed
 from gradcli.option_words import option
-from gradcli.parts.everywhere.box_sets import first_grid, halves, is_narrow, middle_of
-from gradcli.parts.everywhere.intervals import point
+from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.intervals import Interval, point
 from gradcli.parts.everywhere.line_boxes import parameter_of
 from gradcli.parts.everywhere.moving_box import (
     MOST_MOVING,
@@ -39,11 +40,17 @@ from gradcli.reference.bounds import NoRuleError
 RANDOM_POINTS, SEED = 6, 0
 """Random points of a box at which code is run, besides its ends and its middle, and their seed."""
 
+UNKNOWN_CODE = "what this code computes is not known"
+"""Beginning of a refusal."""
+
 MOST_CELLS, LEVELS = 4096, 40
 """Most cells, and halvings, in which it is asked whether code decides as at the point where it was recorded."""
 
 BISECTIONS = 60
 """Steps to the place where code decides otherwise."""
+
+ZERO = 2.0**-40
+"""Part of a box from which down a number is shown as 0."""
 
 
 def known_box(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Directions = None) -> MovingBox:
@@ -87,7 +94,7 @@ def known_line(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Di
         passes = _forward(bound_function)
         for one in _moving_decisions(passes, direction):
             raise _undecided(passes.decided[one], "", f"along {parameter_of(bound_function)}")
-        ways = [float(one[0]) for one in _points(box.low, box.high)]
+        ways = [float(one[0]) for one in points_in(box.low, box.high)]
         points = [{name: starts[name] + way * direction[name] for name in direction} for way in ways]
         _require_same(bound_function, passes, points)
     return box
@@ -101,7 +108,7 @@ def require_numbers(box: MovingBox, parts: Sequence[tuple[MovingBox, RoundedPass
     """
     if box.bound_function.recording is None:
         return
-    for at in _points(box.low, box.high):
+    for at in points_in(box.low, box.high):
         there = box.question_at(at)
         slopes = there.product(np.ones(there.shape))
         numbers = np.concatenate([there.value.ravel(), *(slopes[name].ravel() for name in box.program.variables)])
@@ -116,6 +123,33 @@ def require_numbers(box: MovingBox, parts: Sequence[tuple[MovingBox, RoundedPass
                     raise _other_code(box.by_name(own))
 
 
+def without_edges(box: MovingBox) -> tuple[MovingBox, BoxSet]:
+    """Leave out the sides of a box at which code decides otherwise next to it: there it may have no derivative.
+
+    Returns:
+        What is left of the box, less the last float of each such side, and these sides.
+    """
+    low, high, count = box.low.copy(), box.high.copy(), len(box.low)
+    lows, highs = list[Array](), list[Array]()
+    passes = None if box.bound_function.recording is None else _forward(box.bound_function)
+    decisions = [] if passes is None else _moving_decisions(passes, box.ranges)
+    if passes is not None and decisions:
+        rounded_passes = RoundedPasses(box, _of_decisions(passes, decisions))
+        kind = np.dtype(box.bound_function.dtype).type
+        for n, (ends, inner, way) in itertools.product(range(count), ((box.low, low, -1), (box.high, high, 1))):
+            outer, side_low, side_high = np.nextafter(ends[n], way * np.inf), box.low.copy(), box.high.copy()
+            side_low[n], side_high[n] = min(outer, ends[n]), max(outer, ends[n])
+            if rounded_passes.are_recorded(Interval(side_low[:, None], side_high[:, None]))[0]:
+                continue
+            side_low[n] = side_high[n] = ends[n]
+            lows.append(side_low)
+            highs.append(side_high)
+            inner[n] = float(np.nextafter(kind(ends[n]), kind(-way * np.inf)))
+    if not lows or not (low <= high).all():
+        return box, BoxSet(np.zeros((count, 0)), np.zeros((count, 0)), np.zeros(0))
+    return box.part(low, high), BoxSet(np.stack(lows, 1), np.stack(highs, 1), np.zeros(len(lows)))
+
+
 def _require_recorded(asked: AskedBox) -> None:
     """Require of code that its recording is the function in the whole box."""
     bound_function = asked.bound_function
@@ -128,7 +162,7 @@ def _require_recorded(asked: AskedBox) -> None:
     if decisions:
         _require_decided(asked.moving(), passes, decisions)
     ends = [np.concatenate([np.ravel(pair[k]).astype(float) for pair in asked.ends.values()]) for k in (0, 1)]
-    points = [_arrays(asked, at) for at in _points(*ends)]
+    points = [_arrays(asked, at) for at in points_in(*ends)]
     _require_same(bound_function, passes, points)
 
 
@@ -141,7 +175,7 @@ def _arrays(asked: AskedBox, numbers: Array) -> dict[str, Array]:
     return found
 
 
-def _points(low: Array, high: Array) -> Iterator[Array]:
+def points_in(low: Array, high: Array) -> Iterator[Array]:
     """Yield points of a box: its ends, its middle, and random ones."""
     yield from (low, high, low / 2 + high / 2)
     draw = np.random.default_rng(SEED)
@@ -164,7 +198,7 @@ def passes_in_box(recording: Recording[BoundFunction], wrt: Sequence[str]) -> To
     try:
         return recording.passes(wrt)
     except GradcliError as error:
-        message = f"nothing is known of this code in a box: {error.text.message}"
+        message = f"{UNKNOWN_CODE} in a box: {error.text.message}"
         hint = f"{error.text.hint}; or check points: {option('random', '100')}" if error.text.hint else _of_points()
         raise LanguageError(message, hint=hint) from None
 
@@ -227,7 +261,8 @@ def _first_change(box: MovingBox, passes: TorchPasses, decisions: Sequence[Atom]
                 start = middle
             else:
                 end = middle
-        return passes.decided[one], _place(box.by_name(end)), "in the box"
+        end = np.where(abs(end) < ZERO * (box.high - box.low), 0.0, end)
+        return passes.decided[one], place_of(box.by_name(end)), "in the box"
     return passes.decided[decisions[0]], "", "in the box"
 
 
@@ -267,13 +302,17 @@ def _has_same_constants(one: BoundFunction, other: BoundFunction) -> bool:
 
 
 def _other_code(at: Mapping[str, object]) -> LanguageError:
-    message = f"the code does something else at {_place(at)}, by nothing that could be seen"
+    message = f"the code does something else at {place_of(at)}, by nothing that could be seen"
     return LanguageError(message, hint=_of_points())
 
 
-def _place(at: Mapping[str, object]) -> str:
+def place_of(at: Mapping[str, object]) -> str:
     """Write a point."""
-    shown = {name: np.array2string(np.asarray(one), precision=6, threshold=4) for name, one in at.items()}
+    arrays = {name: np.asarray(one, float) for name, one in at.items()}
+    shown = {
+        name: np.array2string(one, precision=6, threshold=4) if one.shape else f"{float(one):.6g}"
+        for name, one in arrays.items()
+    }
     return ", ".join(f"{name} = {text}" for name, text in shown.items())
 
 

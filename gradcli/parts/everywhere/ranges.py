@@ -15,6 +15,7 @@ from gradcli.language.program.shape_readings import GivenShape
 from gradcli.notation import PARTIAL, Element, Named, Notation
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_check import remarks_on_backward
 from gradcli.parts.everywhere.box_kinds import BROKEN
 from gradcli.parts.everywhere.box_sets import BoxSet
 from gradcli.parts.everywhere.code_boxes import known_line, known_ranges
@@ -149,7 +150,7 @@ class _Bounding:
             lipschitz=self._lipschitz(slopes) if kinds & BROKEN == 0 and _are_bounded(bounds) else {},
             places=tuple(places),
             held=words_of(kinds),
-            notes=(*moving.remarks, *dict.fromkeys(self.stopped)),
+            notes=(*moving.remarks, *remarks_on_backward(moving), *dict.fromkeys(self.stopped)),
         )
 
     def _search(self, quantity: BoxQuantity) -> LeastValue:

@@ -196,7 +196,10 @@ class RoundedPasses:
             self.results += [_element(atoms, result, n) for n in range(own.size)]
         assert OF_Y == "", "y stands first"  # noqa: S101
         decided = (a for one in passes.conditions for a in np.ravel(atoms.get(one, np.array([], object))))
-        self.conditions = [a for a in dict.fromkeys(decided) if a in self.by_symbol or a in self.inputs]
+        moves = {*self.inputs}
+        for line in self.program.lines:
+            moves.update([line.symbol] if moves.intersection(line.call.operands) else ())
+        self.conditions = [a for a in dict.fromkeys(decided) if a in moves]
         there = np.array([[float(one)] for one in box.numbers_of_question()])
         self.decided = [self._of(self._known(point(there)), a) for a in self.conditions]
 

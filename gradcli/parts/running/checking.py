@@ -156,7 +156,8 @@ class PythonCheck:
             remarks.append(f"the backward pass was compared with the derivative of {asked.expression}")
             value: Evaluation = own.eval(check=False)
             found = replace(found, expression=own.expression, value=value.value)
-        return replace(found, remarks=(*found.remarks, *remarks))
+        where = "notes" if isinstance(found, BoxChecking) else "remarks"
+        return replace(found, **{where: (*getattr(found, where), *remarks)})
 
     def _partner(self, function: Called) -> Called:
         """Return the function that takes the arguments of this one, called alike."""

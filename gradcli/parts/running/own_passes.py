@@ -55,7 +55,8 @@ def own_passes(made: RecordedFunction, wrt: Sequence[str]) -> TorchPasses:
     decisions = recorder.decisions
     if has_drawn or decisions.drawn:
         hint = "draw them outside, and give them as an argument"
-        raise InputError(f"random numbers are drawn{next(iter(decisions.drawn), '')}", hint=hint)
+        where = next(iter(decisions.drawn), " by Python or NumPy")
+        raise InputError(f"random numbers are drawn{where}", hint=hint)
     if decisions.lost or decisions.low:
         raise InputError(decisions.lost[0] if decisions.lost else f"some of it is computed in {decisions.low}")
     return replace(found, is_of_user=is_of_user)
