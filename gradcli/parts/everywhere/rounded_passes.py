@@ -240,6 +240,8 @@ class RoundedPasses:
     def _of(self, known: Mapping[Atom, Rounded], atom: Atom) -> Rounded:
         if atom in known:
             return known[atom]
+        if atom.is_Float and self.unit == UNITS["float64"] and atom == sympy.Float(float(atom), precision=53):
+            return Rounded(point(float(atom)), np.zeros(()), np.asarray(False))
         number = self.program.constants.get(atom)
         value = compile_interval(atom)({}) if number is None else point(number)
         is_exact = bool((value.low == value.high).all()) and (float(value.low) * 2.0**20).is_integer()
