@@ -18,7 +18,6 @@ from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
 from gradcli.parts.everywhere.code_boxes import (
-    UNKNOWN_CODE,
     known_box,
     known_ranges,
     place_of,
@@ -239,8 +238,9 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
         require_numbers(inner, parts)
     except NoRuleError as error:
         hint = f"check points of it: {option('random', '100')}"
-        what = "torch's rounding is not known" if box.bound_function.recording is None else UNKNOWN_CODE
-        raise LanguageError(f"{what} in a box: {error}", hint=hint) from None
+        if box.bound_function.recording is not None:
+            raise LanguageError(f"what this code computes is not known in a box: {error}", hint=hint) from None
+        raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
     set_step("checking the box")
     found = []
     for part, passes in parts:

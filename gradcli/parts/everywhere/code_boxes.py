@@ -40,9 +40,6 @@ from gradcli.reference.bounds import NoRuleError
 RANDOM_POINTS, SEED = 6, 0
 """Random points of a box at which code is run, besides its ends and its middle, and their seed."""
 
-UNKNOWN_CODE = "what this code computes is not known"
-"""Beginning of a refusal."""
-
 MOST_CELLS, LEVELS = 4096, 40
 """Most cells, and halvings, in which it is asked whether code decides as at the point where it was recorded."""
 
@@ -93,7 +90,7 @@ def known_line(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Di
         starts, direction = box.line
         passes = _forward(bound_function)
         for one in _moving_decisions(passes, direction):
-            raise _undecided(passes.decided[one], "", f"along {parameter_of(bound_function)}")
+            raise _undecided(passes.decided[one], f"along {parameter_of(bound_function)}")
         ways = [float(one[0]) for one in points_in(box.low, box.high)]
         points = [{name: starts[name] + way * direction[name] for name in direction} for way in ways]
         _require_same(bound_function, passes, points)
@@ -158,7 +155,7 @@ def _require_recorded(asked: AskedBox) -> None:
     passes = _forward(bound_function)
     decisions = _moving_decisions(passes, asked.ends)
     if decisions and asked.count > MOST_MOVING:
-        raise _undecided(passes.decided[decisions[0]], "", "in the box")
+        raise _undecided(passes.decided[decisions[0]], "in the box")
     if decisions:
         _require_decided(asked.moving(), passes, decisions)
     ends = [np.concatenate([np.ravel(pair[k]).astype(float) for pair in asked.ends.values()]) for k in (0, 1)]
@@ -198,9 +195,10 @@ def passes_in_box(recording: Recording[BoundFunction], wrt: Sequence[str]) -> To
     try:
         return recording.passes(wrt)
     except GradcliError as error:
-        message = f"{UNKNOWN_CODE} in a box: {error.text.message}"
-        hint = f"{error.text.hint}; or check points: {option('random', '100')}" if error.text.hint else _of_points()
-        raise LanguageError(message, hint=hint) from None
+        hint = f"check points of it: {option('random', '100')}"
+        if error.text.hint:
+            hint = f"{error.text.hint}; or check points: {option('random', '100')}"
+        raise LanguageError(f"what this code computes is not known in a box: {error.text.message}", hint=hint) from None
 
 
 # -- decisions
@@ -226,7 +224,7 @@ def _require_decided(box: MovingBox, passes: TorchPasses, decisions: Sequence[At
     try:
         rounded_passes = RoundedPasses(box, _of_decisions(passes, decisions))
     except NoRuleError as error:
-        raise _undecided(passes.decided[decisions[0]], "", f"in the box: {error}") from None
+        raise _undecided(passes.decided[decisions[0]], f"in the box: {error}") from None
     cells = first_grid(box.low, box.high)
     for _ in range(LEVELS):
         cells = cells.take(~rounded_passes.are_recorded(cells.sides))
@@ -238,7 +236,8 @@ def _require_decided(box: MovingBox, passes: TorchPasses, decisions: Sequence[At
             break
         cells = halves(cells, np.argmax(cells.parts_of(box.low, box.high), axis=0))
     other = middles[:, others[0]] if len(others) else cells.low[:, 0]
-    raise _undecided(*_first_change(box, passes, decisions, other))
+    decision, place = _first_change(box, passes, decisions, other)
+    raise _undecided(decision, "in the box", place)
 
 
 def _of_decisions(passes: TorchPasses, decisions: Sequence[Atom]) -> TorchPasses:
@@ -248,7 +247,7 @@ def _of_decisions(passes: TorchPasses, decisions: Sequence[Atom]) -> TorchPasses
     return replace(passes, program=program, results={}, value=decisions[0], conditions=tuple(decisions))
 
 
-def _first_change(box: MovingBox, passes: TorchPasses, decisions: Sequence[Atom], other: Array) -> tuple[str, str, str]:
+def _first_change(box: MovingBox, passes: TorchPasses, decisions: Sequence[Atom], other: Array) -> tuple[str, str]:
     """Find the decision that is another one at a point, and where it changes on the way there."""
     start, end = box.numbers_of_question(), other
     for one in decisions:
@@ -262,14 +261,16 @@ def _first_change(box: MovingBox, passes: TorchPasses, decisions: Sequence[Atom]
             else:
                 end = middle
         end = np.where(abs(end) < ZERO * (box.high - box.low), 0.0, end)
-        return passes.decided[one], place_of(box.by_name(end)), "in the box"
-    return passes.decided[decisions[0]], "", "in the box"
+        return passes.decided[one], place_of(box.by_name(end))
+    return passes.decided[decisions[0]], ""
 
 
-def _undecided(decision: str, where: str, in_what: str) -> LanguageError:
-    message = f"the code decides by values, and {decision} may change {in_what}{f', near {where}' if where else ''}"
-    sides = f"give a part of the box on one side{f' of {where}' if where else ''}, or write the choice by where"
-    return LanguageError(message, hint=f"{sides}; or check points: {option('random', '100')}")
+def _undecided(decision: str, where: str, place: str = "") -> LanguageError:
+    near = f", near {place}" if place else ""
+    side = f" of {place}" if place else ""
+    points = option("random", "100")
+    hint = f"give a part of the box on one side{side}, or write the choice by where; or check points: {points}"
+    return LanguageError(f"the code decides by values, and {decision} may change {where}{near}", hint=hint)
 
 
 # -- runs at points
@@ -303,7 +304,7 @@ def _has_same_constants(one: BoundFunction, other: BoundFunction) -> bool:
 
 def _other_code(at: Mapping[str, object]) -> LanguageError:
     message = f"the code does something else at {place_of(at)}, by nothing that could be seen"
-    return LanguageError(message, hint=_of_points())
+    return LanguageError(message, hint=f"check points of it: {option('random', '100')}")
 
 
 def place_of(at: Mapping[str, object]) -> str:
@@ -314,7 +315,3 @@ def place_of(at: Mapping[str, object]) -> str:
         for name, one in arrays.items()
     }
     return ", ".join(f"{name} = {text}" for name, text in shown.items())
-
-
-def _of_points() -> str:
-    return f"check points of it: {option('random', '100')}"

@@ -58,7 +58,8 @@ def own_passes(made: RecordedFunction, wrt: Sequence[str]) -> TorchPasses:
         where = next(iter(decisions.drawn), " by Python or NumPy")
         raise InputError(f"random numbers are drawn{where}", hint=hint)
     if decisions.lost or decisions.low:
-        raise InputError(decisions.lost[0] if decisions.lost else f"some of it is computed in {decisions.low}")
+        lost = [*decisions.lost, f"some of it is computed in {decisions.low}"]
+        raise InputError(lost[0], hint="compute in one dtype, by functions of torch")
     return replace(found, is_of_user=is_of_user)
 
 
@@ -98,12 +99,15 @@ def _require_known(made: RecordedFunction, wrt: Sequence[str]) -> None:
     """
     call = made.call
     if made.ran is not None:
-        raise InputError(f"{call.called} is a tensor of a script, which has run once")
+        message = f"{call.called} is a tensor of a script, which has run once"
+        raise InputError(message, hint="write a function, FILE.py::NAME")
     if call.device != CPU:
-        raise InputError(f"it runs on {call.device}, and rounding is known on the CPU alone")
+        message = f"it runs on {call.device}, and rounding is known on the CPU alone"
+        raise InputError(message, hint="give tensors of the CPU")
     if names := [name for name in wrt if name in call.whole]:
-        raise InputError(f"{', '.join(names)} is taken as whole numbers")
+        raise InputError(f"{', '.join(names)} is taken as whole numbers", hint="give another variable a range")
     if any(opaque_outputs(made.program)):
-        raise InputError("a part of it cannot be read, and is measured at points")
+        message = "a part of it cannot be read, and is measured at points"
+        raise InputError(message, hint="compute it by functions of torch")
     if wrt and (name := next((o for line in made.program.lines if (o := line.call.op.name) in UNLIKE_RECORDED), "")):
         raise InputError(f"torch's {name} goes back in another way while it is recorded", hint="write the product by *")
