@@ -15,7 +15,6 @@ import sympy
 
 from gradcli.adjoint.gradient import gradient
 from gradcli.adjoint.slopes import NoAdjointError
-from gradcli.adjoint.writing import ONE
 from gradcli.arrays import Array
 from gradcli.errors import Span
 from gradcli.language.program.expansion import expand, without_detach
@@ -101,7 +100,7 @@ def _difference(box: MovingBox, passes: TorchPasses, name: str) -> Program:
     whole = expand(without_detach(bound_function.program)[0])
     shapes = infer(whole, {symbol: bound_function.arrays[str(symbol)].shape for symbol in whole.variables})
     moving = {str(symbol): symbol for symbol in whole.variables if str(symbol) in box.ranges}
-    derivative = gradient(whole, shapes, [moving[name]], {whole.output: ONE}, masks=True)
+    derivative = gradient(whole, shapes, [moving[name]], {whole.output: sympy.S.One}, masks=True)
     slope = derivative.function(moving[name])
     theirs = {str(symbol): symbol for symbol in passes.program.variables}
     renamed: dict[Atom, Atom] = {}
