@@ -48,7 +48,7 @@ def own_passes(made: RecordedFunction, wrt: Sequence[str]) -> TorchPasses:
         ran = made.forward(made.arrays, wrt, recorder=recorder)
         try:
             found = passes_of_code(recorder, ran.output, {name: ran.leaves[name] for name in wrt}, call.called)
-        except (RuntimeError, ValueError, TypeError, ArithmeticError) as error:
+        except BaseException as error:
             raise_of_backward(error, ran.output)
         has_drawn = any(one.is_past for one in states)
         is_of_user = bool(wrt) and _runs_code(made, wrt)
