@@ -30,6 +30,9 @@ from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.rules import rule_of
 from gradcli.symbolic.identity import MOST_NODES, size, vanishes
 
+LARGEST, FINEST = 2.0**10, 2.0**4
+"""Bounds of the numbers that algebra takes for themselves, and of their denominators: powers by others take too long."""
+
 
 class PassDifferences:
     """Differences of a recorded backward pass and of the derivative, for each number that moves.
@@ -121,26 +124,26 @@ def _difference(box: MovingBox, passes: TorchPasses, name: str) -> Program:
 
 def _vanishes(program: ScalarProgram, output: Atom) -> bool:
     """Tell whether a difference is proved to be 0 by algebra, wherever it has a value."""
-    if not np.isfinite([*program.constants.values()]).all():
-        return False
-    known: dict[Atom, sympy.Expr] = {symbol: sympy.Rational(number) for symbol, number in program.constants.items()}
+    known: dict[Atom, sympy.Expr] = {symbol: _exact(number) for symbol, number in program.constants.items()}
     try:
         for line in needed(program.lines, output):
-            known[line.symbol] = _expression(line, [known.get(a, _exact(a)) for a in line.call.operands])
+            operands = [known[a] if a in known else _exact(float(a)) if a.is_Float else a for a in line.call.operands]
+            known[line.symbol] = _expression(line, operands)
             if size(known[line.symbol]) > MOST_NODES:
                 return False
     except (TypeError, ValueError, NoRuleError):
         return False
-    return vanishes(known.get(output, _exact(output)))
+    return vanishes(known.get(output, output))
 
 
-def _exact(atom: Atom) -> sympy.Expr:
-    """Take a number of floating point for the fraction that it is."""
-    return sympy.Rational(float(atom)) if atom.is_Float else atom
+def _exact(number: float) -> sympy.Expr:
+    """Take a number for the fraction that it is, if that is short, else for any number at all: a symbol of its own."""
+    is_short = abs(number) < LARGEST and (number * FINEST).is_integer()
+    return sympy.Rational(number) if is_short else sympy.Symbol(f"number {number.hex()}", real=True)
 
 
 def _expression(line: Line, operands: Sequence[sympy.Expr]) -> sympy.Expr:
     rule = rule_of(line.call)
     pairs = [(a, b) for a, b in zip(rule.parameters, operands, strict=True) if a is not None]
-    exact = {one: sympy.Rational(float(one)) for one in rule.expression.atoms(sympy.Float)}
+    exact = {one: _exact(float(one)) for one in rule.expression.atoms(sympy.Float)}
     return rule.expression.xreplace({**exact, **dict(pairs)})

@@ -306,7 +306,7 @@ class RoundedPasses:
         found, test = known[line.symbol], self.by_symbol.get(line.call.operands[0])
         if test is None or test.call.op.sense != (1,) or test.call.operands[1] not in _THRESHOLDS:
             return found
-        x = known[test.call.operands[0]].wide
+        x = self._of(known, test.call.operands[0]).wide
         left_out = np.where(x.high >= THRESHOLD, np.exp(-np.maximum(x.low, THRESHOLD)), 0.0)
         return Rounded(found.exact, found.error + left_out, found.is_bad)
 

@@ -106,6 +106,13 @@ RIGHT: dict[str, tuple[Function, dict[str, str]]] = {
         ),
         {"x": "-1..1", "y": "0.5..1"},
     ),
+    "a power whose exponent is a long fraction": (
+        _custom(
+            lambda x: torch.sqrt(x) ** 0.7, lambda x, g: g * 0.7 * torch.sqrt(x) ** (0.7 - 1) * 0.5 / torch.sqrt(x)
+        ),
+        {"x": "1..2"},
+    ),
+    "a softplus of a number": (lambda x: x + torch.nn.functional.softplus(torch.ones_like(x)), {"x": "1..2"}),
     "a backward pass with a branch": (
         _square(lambda x, g: 2 * x * g if x > 0.7 else g * (x + x)),
         {"x": "-3..3"},
