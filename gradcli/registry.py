@@ -203,7 +203,7 @@ def files_of_commands() -> dict[tuple[str, ...], tuple[str, ...]]:
     written: dict[tuple[str, ...], tuple[str, ...]] = {}
     for one in all_renderers():
         if one.commands:
-            written[one.commands] = (*written.get(one.commands, ()), one.suffixes[0])
+            written[one.commands] = tuple(dict.fromkeys((*written.get(one.commands, ()), one.suffixes[0])))
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for commands, suffixes_written in written.items():
         found[suffixes_written] = (*found.get(suffixes_written, ()), *commands)

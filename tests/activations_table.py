@@ -6,8 +6,8 @@
 from collections.abc import Iterator
 
 from gradcli import Function
-from gradcli.parts.everywhere.box_document import outward
 from gradcli.questions.bound_function import Dtype
+from gradcli.report.numbers import outward
 from gradcli.results import BoxChecking, BoxRange
 from tests import generated
 

@@ -266,11 +266,34 @@ def kind_of(path: str, told: str | None, command: str) -> str:
         named = f"the suffix '{suffix}'" if suffix else "no suffix"
         shown = path or "''"
         message = f"-o {shown} has {named}, and the suffix says what to write"
-        raise InputError(message, hint=f"known are {', '.join(suffixes)}; any other name needs --format")
+        if suffix in OTHER_PICTURES:
+            raise InputError(message, hint=_pictures(command, OTHER_PICTURES[suffix][0]))
+        own = [one for one, kind in suffixes.items() if _is_written(kind, command)]
+        raise InputError(message, hint=f"known are {', '.join(own)}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)
     return known
+
+
+OTHER_PICTURES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(".jpg .jpeg .jpe .gif .bmp .webp .tif .tiff .avif .heic .ico".split(), ("png", "svg")),
+    **dict.fromkeys(".eps .ps .emf .wmf .ai .pgf .tikz".split(), ("pdf", "svg")),
+}
+"""Suffixes of pictures that are not written, with the nearest kinds that are."""
+
+
+def _pictures(command: str, kind: str) -> str:
+    """Name the kinds of pictures that a command writes, for a hint; else the commands that draw one of a kind."""
+    drawn = [f".{one}" for one in registry.pictures(command)]
+    return f"write an {' or '.join(drawn)}" if drawn else f"{registry.commands_with_pictures(kind)} draw"
+
+
+def _is_written(kind: str, command: str) -> bool:
+    """Tell whether a command writes a kind of file."""
+    written = [one for one in registry.all_renderers() if one.form == kind]
+    is_own = any(not one.commands or command in one.commands for one in written)
+    return is_own and not (kind in ("npy", "npz") and kind in registry.lacks(command))
 
 
 def _require_fit(path: str, kind: str, command: str) -> None:
@@ -282,9 +305,7 @@ def _require_fit(path: str, kind: str, command: str) -> None:
     if own is None and all(one.commands for one in written):
         if not written[0].is_picture:
             raise InputError(f"-o {path} is for gradcli {written[0].commands[0]}, and not for {command}")
-        drawn = registry.pictures(command)
-        hint = f"write an .{drawn[0]}" if drawn else f"{registry.commands_with_pictures(kind)} draw"
-        raise InputError(f"{command} answers with no picture as {kind}", hint=hint)
+        raise InputError(f"{command} answers with no picture as {kind}", hint=_pictures(command, kind))
     if kind in ("npy", "npz") and kind in registry.lacks(command):
         if "npz" not in registry.lacks(command):
             raise InputError(f"what {command} answers is not one array", hint="write an .npz")

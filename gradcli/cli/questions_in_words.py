@@ -5,17 +5,18 @@ They read as products of names, so they are refused; the command line that asks 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
 from gradcli.errors import UsageError
+from gradcli.language.text.signs import is_balanced, parted_at, unwrapped
 
 _PHRASE = re.compile(
     r"\s*(?:(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?"
     r"(?:(?P<second>second|2nd)?\s*(?P<noun>gradient|derivative|jacobian|hessian)\s+)?of"
-    r"|differentiate|(?:\\?nabla|∇)(?:_\{?(?P<of>[^\W\d]\w*)\}?)?"
+    r"|differentiate|(?:\\?nabla|∇)(?!\s*(?:[²^*·×⋅∙]|\\cdot|\\times))(?:_\{?(?P<of>[^\W\d]\w*)\}?)?"
     r"|(?P<d>[d∂])\s*(?P<twice>\^\s*2|\*\*\s*2|²)?\s*[a-zA-Z]?\s*/\s*(?P=d)(?P<by>[^\W\d]\w*?)(?(twice)\s*(?:\^\s*2|\*\*\s*2|²)))"
     r"(?:\s+|(?=\())(?(d)(?:(?:of|for|if|where|when)\s+)?)(?P<function>[^\s*/^+=<>@.,;:!%&)\]-].*?)"
     r"(?:,?\s+(?:wrt|w\.r\.t\.?|with\s+respect\s+to)\s+(?P<wrt>[^\W\d]\w*))?"
@@ -124,9 +125,11 @@ _HANDLE = re.compile(
 _SIGNS = re.compile(r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/")
 """Signs that a text of another tool has, without which nothing further is looked for."""
 
+_NABLA = r"(?:∇|\\?nabla\b)\s*"
 _FIELD = re.compile(
-    r"\s*(?:(?P<trace>[lL]aplacian|∇\s*(?:²|\^\s*2))|(?P<rows>[dD]iv(?:ergence)?(?=\s*[(\[]\s*[\[{])|[cC]url|∇\s*[·.×⋅]))"
-    r"\s*[(\[](?P<function>.+?)(?:,\s*[\[{](?P<by>[^\[\]{}()]*)[\]}])?[)\]]\s*",
+    rf"\s*(?:(?P<trace>[lL]aplacian|{_NABLA}(?:²|(?:\^|\*\*)\s*\{{?2\}}?))"
+    rf"|(?P<rows>[dD]iv(?=\s*[(\[]\s*[\[{{(])|[dD]ivergence|[cC]url|rot|{_NABLA}(?:[·.×⋅∙*]|\\cdot|\\times)))"
+    r"\s*(?:[(\[](?P<function>.+?)(?:,\s*[\[{](?P<by>[^\[\]{}()]*)[\]}])?[)\]]|(?<=[\s²})])(?P<bare>[^\W\d]\S*.*))\s*",
     re.DOTALL,
 )
 """An operator of vector analysis on a function, `laplacian(x^2*y)`."""
@@ -197,10 +200,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
             else [noun, right[0] if right and right[0] and noun != "hessian" else function, *point]
         )
         return
-    if text.rstrip()[-1:] in (")", "]"):
+    if text.rstrip()[-1:] in (")", "]") or text.startswith("∇"):
         yield from _of_operators(text)
-    if command in (DERIVATIVE, "grad"):
-        yield from _equation(text)
+    yield from _equation(text) if command in (DERIVATIVE, "grad") else []
     if (found := _at_point(text)) is not None:
         at = f"{found['at']}{found['rest']}".replace(" ", "").replace(";", ",")
         yield [*named, found["function"], "--at", at]
@@ -312,13 +314,13 @@ def _called(text: str, named: list[str]) -> list[str] | None:
         names, values = found["names"], found["values"]
         function = found["function"]
     elif (found := _OF_LAMBDA.fullmatch(text)) is not None:
-        names, noun, rest = found["names"], found["noun"], _parted_at(found["rest"], "),")
+        names, noun, rest = found["names"], found["noun"], parted_at(found["rest"], "),")
         named = ["jacobian" if noun.startswith("jac") else "hessian" if noun == "hessian" else "grad"]
         function, values = rest[0], ",".join(rest[1:]).strip()
         values = unwrapped(values) if values.count("(") == values.count(")") else values.removeprefix("(")
     else:
         return None
-    given = [one.strip() for one in _parted_at(values.strip(), ",") if one.strip()]
+    given = [one.strip() for one in parted_at(values.strip(), ",") if one.strip()]
     variables = [one.strip() for one in names.split(",")]
     if given and len(given) != len(variables):
         return None
@@ -350,24 +352,37 @@ def _claimed(text: str) -> list[str] | None:
     return [*words, *(["--wrt", by[0]] if by else [])] if len({*by}) <= 1 else None
 
 
-def _parted_at(text: str, signs: str) -> list[str]:
-    """Part a text at signs outside of all its brackets."""
-    parts, depth = [""], 0
-    for sign in text:
-        is_outside = depth == 0
-        depth += (sign in "([{") - (sign in ")]}" and not (is_outside and sign in signs))
-        if is_outside and sign in signs:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
+class _Field(NamedTuple):
+    """An operator of vector analysis on a function.
+
+    Attributes:
+        is_trace: Whether it is of the Hessian, and not of the Jacobian.
+        function: The function, a list where it has several components.
+        by: The variables, separated by commas; empty where none are named.
+    """
+
+    is_trace: bool
+    function: str
+    by: str
 
 
-def _field(text: str) -> re.Match[str] | None:
-    """Match an operator of vector analysis on one function; `div([a, b], c)` is a quotient."""
+def _field(text: str) -> _Field | None:
+    """Match an operator of vector analysis on one function; `div(a, b)` is a quotient.
+
+    >>> _field("∇·(x**2, y**2)"), _field("∇²(x^2)"), _field("div([a, b], c)")
+    (_Field(is_trace=False, function='[x**2, y**2]', by=''), _Field(is_trace=True, function='x^2', by=''), None)
+    """
     found = _FIELD.fullmatch(text)
-    is_quotient = found is not None and found["rows"] == "div" and found["by"] is not None
-    return found if found is not None and not is_quotient and is_balanced(found["function"]) else None
+    if found is None or (found["rows"] == "div" and found["by"] is not None):
+        return None
+    function = (found["function"] or found["bare"]).strip()
+    inside = function[1:-1] if function[:1] + function[-1:] in ("{}", "()", "[]") else function
+    parts = [one.strip() for one in parted_at(inside, ",")]
+    is_list = len(parts) > 1 and all(parts) and all(map(is_balanced, parts))
+    if is_list and found["rows"] not in (None, "div"):
+        function = f"[{', '.join(parts)}]"
+    is_one = is_balanced(function) and not (found["bare"] and function.isidentifier())
+    return _Field(bool(found["trace"]), function, (found["by"] or "").replace(" ", "")) if is_one else None
 
 
 def is_near(text: str) -> bool:
@@ -423,10 +438,9 @@ def _of_operators(text: str) -> Iterator[list[str]]:
     if (found := _METHOD.fullmatch(text)) is not None:
         named = "grad" if found["noun"] in ("diff", "gradient") else found["noun"]
         yield [named, found["list"] or unwrapped(found["function"]), "--wrt", found["by"].replace(" ", "")]
-    elif (found := _field(text)) is not None:
-        named, function = "hessian" if found["trace"] else "jacobian", found["function"].strip()
-        function = f"[{function[1:-1]}]" if function.startswith("{") else function
-        yield [named, function, *(["--wrt", found["by"].replace(" ", "")] if found["by"] else [])]
+    elif (field := _field(text)) is not None:
+        named = "hessian" if field.is_trace else "jacobian"
+        yield [named, field.function, *(["--wrt", field.by] if field.by else [])]
 
 
 def require_none(text: str, command: str = "grad") -> None:
@@ -446,7 +460,7 @@ def require_none(text: str, command: str = "grad") -> None:
 def _what(text: str) -> str:
     """Say what a question in words is."""
     if (field := _field(text)) is not None:
-        return f"{SUM_OF_HESSIAN if field['trace'] else SUM_OF_JACOBIAN}, which gradcli does not add up"
+        return f"{SUM_OF_HESSIAN if field.is_trace else SUM_OF_JACOBIAN}, which gradcli does not add up"
     if _equation(text):
         return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
     if is_near(text):
@@ -463,17 +477,6 @@ def _is_one(found: re.Match[str]) -> bool:
     return not (text.strip().isidentifier() or is_difference) and is_balanced(text)
 
 
-def is_balanced(text: str) -> bool:
-    """Tell whether the brackets of a text balance, and no comma outside of them parts it.
-
-    >>> is_balanced("f(a, b)"), is_balanced("a, b"), is_balanced("a)*(b")
-    (True, False, False)
-    """
-    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
-    is_parted = (",", 0) in zip(text, depths, strict=True)
-    return not is_parted and min(depths) == 0 == depths[-1]
-
-
 def _at_point(text: str) -> re.Match[str] | None:
     """Match an expression with its point after it.
 
@@ -482,15 +485,3 @@ def _at_point(text: str) -> re.Match[str] | None:
     """
     found = _AT_VALUES.fullmatch(text) if "=" in text else None
     return found if found is not None and is_balanced(found["function"]) else _AT.fullmatch(text)
-
-
-def unwrapped(text: str) -> str:
-    """Take the parentheses away that stand around all of a text.
-
-    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
-    ('x^2', '(x)*(y)')
-    """
-    inner = (text := text.strip())[1:-1]
-    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in inner)
-    is_around = text[:1] == "(" and text[-1:] == ")"
-    return inner if is_around and min(depths, default=-1) >= 0 else text

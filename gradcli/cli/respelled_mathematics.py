@@ -37,6 +37,12 @@ _INTEGRAL = re.compile(
 )
 """An integral up to a variable, `int_0^x exp(-t^2) dt`."""
 
+_INTEGRATED = re.compile(
+    r"\s*(?:\w+\.)?(?:int|[iI]ntegral|[iI]ntegrate|quad)\(\s*(?P<body>.+?),\s*[({]?\s*(?P<by>[^\W\d]\w*)\s*[=,:]\s*"
+    r"[-+]?(?:[\d.]+|inf|oo|∞)\s*(?:\.\.|,|\bto\b)\s*(?P<bound>[^\W\d]\w*)\s*[)}]?\s*\)\s*"
+)
+"""The same as a call, `integral(exp(-t^2), t=0..x)`."""
+
 _TWICE_PRIMED = re.compile(
     r"\s*(?:\(([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)|([^\W\d]\w*))\s*(?:''|\u2032\u2032|\u2033)\s*"
 )
@@ -77,7 +83,7 @@ def on_paper(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         yield from [line.named("jacobian")] if vectors else []
     if (primed := _TWICE_PRIMED.fullmatch(line.text)) is not None:
         yield ("hessian", *line.put(place, 1, primed[1] or primed[2])[line.start :])
-    found = _INTEGRAL.fullmatch(line.text)
+    found = _INTEGRAL.fullmatch(line.text) or _INTEGRATED.fullmatch(line.text)
     if found is not None and not re.search(rf"(?<![\w.]){found['bound']}(?!\w)", found["body"]):
         body = re.sub(rf"(?<![a-zA-Z_.]){found['by']}(?!\w)", found["bound"], found["body"])
         yield ("eval", *line.put(place, 1, body)[line.start :])

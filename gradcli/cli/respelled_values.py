@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
+from gradcli.cli.output import OTHER_PICTURES
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
@@ -17,7 +18,7 @@ from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
 from gradcli.language.text.signs import parted
 from gradcli.language.units import in_si
-from gradcli.registry import formats
+from gradcli.registry import formats, pictures
 from gradcli.trial import SpelledGroup
 
 OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
@@ -236,7 +237,7 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give a value to another variable, and take a near word for one that an option does not take."""
     yield from values_of_parts(line)
     yield from finite_ranges(line)
-    for option, typed, kind, _, _, put in typed_values(line):
+    for option, typed, kind, place, count, put in typed_values(line):
         is_unknown = "has no such variable" in error.text.message and not _in_greek(typed, line.text)
         if option == "--at" and is_unknown and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
@@ -244,6 +245,10 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
+        stem, suffix = os.path.splitext(typed)
+        if option in ("-o", "--output") and "the suffix says what to write" in error.text.message:
+            drawn = [one for one in OTHER_PICTURES.get(suffix.lower(), ()) if one in pictures(line.command)]
+            yield from (line.put(place, count, option, f"{stem}.{one}") for one in drawn)
         if option == "--v" and kind is OptionKind.VECTOR and (name := LABELLED.match(typed)) is not None:
             is_alone = [*line.values.values()].count("--v") == 1  # y has one v, whichever variable is asked for
             yield from [put(typed[name.end() :].strip())] if is_alone else []
@@ -270,6 +275,27 @@ def _finite_ranges(typed: str, *, is_picture: bool) -> Iterator[str]:
     numbers = [abs(float(one)) for one in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", typed)]
     for most in (["1e300"] * (not is_picture)) + [f"{10 * max([1.0, *numbers]):g}"]:
         yield _INFINITE.sub(lambda found, most=most: found["sign"].strip("+") + most, typed)  # type: ignore[misc]
+
+
+_COMMA = re.compile(r"(?<![\d,])(?<!\d\.)([-+]?\d*),(\d+)(?![\d,]|\.\d)")
+_OF_ONE_NUMBER = (OptionKind.NUMBER, OptionKind.RANGES, OptionKind.VALUES, OptionKind.TEXTS)
+
+
+def decimal_commas(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Write a decimal point in numbers such as `--expect 0,25`, and in `--in x=0,5..1,5`, where one number is wanted.
+
+    A value after `--at` has a remark instead, as it may be two numbers.
+    """
+    is_shape = re.search(r"shape \(2,\)|no range that is drawn", error.text.message) is not None
+    words, is_changed = list(line.words), False
+    for place, option in line.values.items():
+        kind, attached = line.kinds[option], f"{line.flags[place]}=" if place in line.flags else ""
+        name, equals, value = line.words[place].removeprefix(attached).rpartition("=")
+        if kind not in _OF_ONE_NUMBER or option == "--at" or not (is_shape or kind is OptionKind.NUMBER):
+            continue
+        if re.fullmatch(r"[-+.,\deE\s]+", value) and (spelled := _COMMA.sub(r"\1.\2", value)) != value:
+            words[place], is_changed = f"{attached}{name}{equals}{spelled}", True
+    yield from [tuple(words)] if is_changed else []
 
 
 _VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}
@@ -354,10 +380,16 @@ def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
     yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
 
 
+_HALF = ("float16", "bfloat16", "half", "fp16", "bf16", "f16")
+"""Names of the types of 16 bits."""
+
+
 def choice_meant(line: TypedLine) -> str | None:
     """Name the words that may be meant by one that an option does not take, `--to python`; None without any."""
     for option, typed, kind, *_ in typed_values(line):
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
+            if option == "--dtype" and typed.lower().removeprefix("torch.") in _HALF:
+                return f"write {option} float32; gradcli guide float16 says what is computed in 16 bits"
             meant = [one for one in _other_choices(typed, choices) if one in choices]
             return f"write {', or '.join(f'{option} {one}' for one in meant)}" if meant else None
     return None

@@ -15,7 +15,7 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.questions_in_words import asked, is_near
+from gradcli.cli.questions_in_words import EQUALS, asked, is_near
 from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
     commands_as_options,
@@ -30,6 +30,8 @@ from gradcli.cli.respelled_values import (
     NUMBER,
     OF_TEXTS,
     OF_VALUES,
+    decimal_commas,
+    finite_ranges,
     is_alphabetical,
     name_parts,
     named_values,
@@ -72,6 +74,16 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
                 *options,
             )
+
+
+def _equations(line: TypedLine) -> Iterator[Words]:
+    """Ask of an equation what a command asks of a function: of the difference of its sides."""
+    command = all_commands().get(line.command)
+    if command is None or not command.is_on_function or command.respelled or line.command in (DERIVATIVE, "grad"):
+        return
+    found = [*asked(line.text)] if EQUALS.search(line.text) is not None else []
+    if [words[:1] for words in found[:1]] == [["grad"]] and len(found[0]) == 2:
+        yield line.put(line.others[0], 1, found[0][1])
 
 
 def _commands(line: TypedLine) -> Iterator[Words]:
@@ -300,9 +312,20 @@ def _names_of_pages(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         yield from ((line.command, name) for name in close)
 
 
+def _of_command(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
+    """Generate what the command of a line knows to be meant by it."""
+    command = all_commands().get(line.command)
+    if command is not None and command.respelled:
+        yield from resolve_name(command.respelled)(line, error)
+
+
 def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
+    if "bounds of a range are finite" in error.text.message:  # nothing else mends that
+        yield from _of_command(line, error)
+        yield SpelledGroup(finite_ranges(line))
+        return
     yield SpelledGroup(_files(line))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
@@ -316,7 +339,7 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
             yield from resolve_name(command.respelled)(line, error)
     yield SpelledGroup(products_of_given(line, error), is_sure=True)
     yield SpelledGroup(elements_by_subscripts(line, error))
-    yield SpelledGroup(on_paper(line, error))
+    yield from map(SpelledGroup, (_equations(line), on_paper(line, error), decimal_commas(line, error)))
     yield SpelledGroup(_other_derivatives(line, error))
     yield from _function_alone(line, error)
     yield SpelledGroup(_joined(line))

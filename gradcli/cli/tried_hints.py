@@ -22,7 +22,7 @@ from gradcli.cli.respelling import WITHOUT_V, respelled_lines
 from gradcli.cli.typed_line import PipedWords, Words, typed_line
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, UsageError
-from gradcli.language.spelled_texts import is_form, is_script, page_for
+from gradcli.language.spelled_texts import fact_of, is_form, is_script, page_for
 
 LONGEST_TRIED = 2_000
 """Characters of a command line up to which others are tried."""
@@ -68,7 +68,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
-        error.advise(f"write {', or '.join(lines)}")
+        error.advise(f"{fact_of(error)}write {', or '.join(lines)}")
         is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
     if meant := option_meant(line) or choice_meant(line):
@@ -102,7 +102,7 @@ def command_line(words: Sequence[str]) -> str:
     >>> command_line(["grad", "x^2", "--at", "x=1"]), command_line(["$x"])
     ('gradcli grad "x^2" --at x=1', "gradcli '$x'")
     """
-    piped = f"printf '%s\\n' {' '.join(words.sent)} | " if isinstance(words, PipedWords) else ""
+    piped = f"{words.sender} | " if isinstance(words, PipedWords) else ""
     return piped + " ".join(("gradcli", *map(_quoted, words)))
 
 

@@ -20,20 +20,25 @@ Words = tuple[str, ...]
 
 
 class PipedWords(Words):
-    """The words of a command line, and the lines that are piped to it.
+    """The words of a command line, and the command whose lines are piped to it.
 
     Attributes:
-        sent: The lines.
+        sender: That command.
     """
 
-    sent: tuple[str, ...]
+    sender: str
+
+    @classmethod
+    def sent_by(cls, sender: str, words: Iterable[str]) -> PipedWords:
+        """Pipe the lines of a command to a command line."""
+        found = cls(words)
+        found.sender = sender
+        return found
 
     @classmethod
     def with_lines(cls, words: Iterable[str], sent: Iterable[str]) -> PipedWords:
         """Pipe lines to a command line."""
-        found = cls(words)
-        found.sent = tuple(sent)
-        return found
+        return cls.sent_by(f"printf '%s\\n' {' '.join(sent)}", words)
 
 
 @dataclass(frozen=True)

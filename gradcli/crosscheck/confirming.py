@@ -112,15 +112,15 @@ def confirm(
         directions: The directions of Ju and Hu.
         most: The most probes; fewer if fewer have derivatives.
     """
-    directions = directions or {}
-    found = Confirmation(holds=False)
+    found, directions = Confirmation(holds=False), directions or {}
     # The comparisons until then stay valid.
     with suppress(NotImplementedError, OverTimeError, OverWorkError), time_limit():
         here = None if evidence is None else _at_the_point(point, derivative, evidence, directions)
-        if here is not None:
+        if here is not None and (here.holds or here.refuted):
             return here
         for one in itertools.islice(_at_random(point, derivative, directions), most):
-            found = replace(one, note=ELSEWHERE, entries=found.entries + one.entries, points=found.points + 1)
+            note = ELSEWHERE * (here is None)  # else zeros agree there
+            found = replace(one, note=note, entries=found.entries + one.entries, points=found.points + 1)
             if one.refuted:
                 break
     return found
@@ -161,7 +161,7 @@ def _at_random(point: FunctionAtPoint, derivative: Derivative, directions: Named
         }
         found = _asked(probe, derivative, {name: u for name, (_, u) in moved.items()})
         compared = None if found is None else _compare(derivative, found, lookups(probe, moved), sizes)
-        if compared is not None:
+        if compared is not None and (compared.holds or compared.refuted):
             yield compared
 
 
@@ -187,7 +187,7 @@ def _compare(
     sizes: Mapping[sympy.Symbol, int],
     kept: KnownValues | None = None,
 ) -> Confirmation | None:
-    """Compare a formula with the truth at the entries with a known truth; None if none confirms or refutes it.
+    """Compare a formula with the truth at entries with a known truth; None unless these say something, or are all 0.
 
     A formula that is 0 at an entry where the derivative is 0 confirms little: it counts only if the whole formula is 0.
     Its values are kept in `kept`.
@@ -222,7 +222,7 @@ def _compare(
             is_known = all(is_sharp(ball, TIGHT, -2 * TIGHT) for ball in (found, truth))
             count += is_known
             confirmed |= is_known and (zeros_count or truth != 0)
-    return Confirmation(holds=True, entries=count, values=kept) if confirmed else None
+    return Confirmation(confirmed, entries=count, values=kept) if confirmed or count == len(truths) > 0 else None
 
 
 def values_at(

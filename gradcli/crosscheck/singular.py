@@ -149,7 +149,7 @@ def _undecided(one: Singular, valued: frozenset[int]) -> Entry:
     note = "series from either side do not tell whether there is a limit"
     is_valued = bool(one.rows) and one.rows <= valued
     if one.cause.kind == "domain" and one.cause.decided and not is_valued:
-        return _undefined(one, f"{one.cause.reason}; {note}")
+        return _undefined(one, one.cause.reason)
     return _unchecked(one, note)
 
 

@@ -6,7 +6,7 @@ Knows the names, titles, texts and sections of the pages, and not how a terminal
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 PAGES = (
@@ -74,25 +74,44 @@ def sections(page: str) -> Iterator[Section]:
         yield Section(page, heading, "".join(lines[place:own]), "".join(lines[place:stop]))
 
 
+_LITTLE = frozenset(
+    "a an and are at be by can did do does for from get gets give has have how i if in into is it its make makes me my "
+    "of on or our should so that the there they this to use was we what when where which why will with you your".split()
+)
+"""Words of a question that say nothing of its subject."""
+
+
 def search(words: str, pages: tuple[str, ...] = PAGES) -> list[Section]:
     """List the sections that words lead to: one of that heading; else those that have all words.
 
     The words of a heading count most: sections that have them in their text alone are listed where no heading has them.
+    Little words of a question are passed over, a word that names a page leads to it, and where no section has all
+    words, those with most of them count.
 
     >>> [(section.page, section.heading) for section in search("exit codes")]
     [('scripting', 'Exit codes')]
+    >>> search("why is my gradient nan?")[0].heading
+    'My training gave NaN'
     """
     known = [section for page in pages for section in sections(page)]
-    wanted = words.lower().split()
-    same = [section for section in known if section.heading.lower().split() == wanted]
-    named = [section for section in known if all(_is_in(rf"{re.escape(word)}", section.heading) for word in wanted)]
-    return (
-        same
-        or named
-        or [
-            section for section in known if all(_is_in(rf"{re.escape(word)}(?![^\W_])", section.own) for word in wanted)
-        ]
-    )
+    all_words = re.findall(r"[^\s?!]+", words.lower())
+    same = [section for section in known if section.heading.lower().split() == all_words]
+    wanted = [word for word in all_words if word.strip(".,'") not in _LITTLE] or all_words
+    named = [section for section in known if _count(wanted, section.heading) == len(wanted)]
+    if same or named:
+        return same or named
+    of_pages = [next(sections(page)) for page in pages if page in wanted and len(wanted) > 1]
+    counts = [_count(wanted, section.own, ends=True) for section in known]
+    most = max(counts, default=0)
+    least = most if 2 * most > len(wanted) else len(wanted)
+    in_text = (one for one, count in zip(known, counts, strict=True) if count >= least)
+    return list(dict.fromkeys([*of_pages, *in_text]))
+
+
+def _count(words: Sequence[str], text: str, *, ends: bool = False) -> int:
+    """Count the words that a text has; those that begin a word of it do too, unless they are to end there."""
+    end = r"(?![^\W_])" if ends else ""
+    return sum(_is_in(f"{re.escape(word)}{end}", text) for word in words)
 
 
 def _is_in(pattern: str, text: str) -> bool:

@@ -235,3 +235,26 @@ def expressions(found: re.Match[str]) -> str:
     """List expressions that semicolons part, `x^2; x*y`, unless one stands in brackets."""
     parts = [one.strip() for one in found[1].split(";")]
     return f"[{', '.join(parts)}]" if all(one.count("(") == one.count(")") for one in parts) else found[0]
+
+
+_CELLS = re.compile(r"(?<![\w.])([A-Z]{1,2})(\d{1,4}):\1(\d{1,4})(?!\w)")
+_OF_SHEETS = {"LOG": "log10", "SUMSQ": "sumsq", "AVERAGE": "mean", "POWER": "pow", "PRODUCT": "prod"}
+_MOST_CELLS = 40
+
+
+def cells(found: re.Match[str]) -> str:
+    """Write a formula of a spreadsheet, `=SUM(A1:A3)^2`: names in small letters, a range of cells as a list.
+
+    There -A1^2 is the square of -A1, and LOG has the base 10.
+    """
+
+    def listed(one: re.Match[str]) -> str:
+        first, last = sorted((int(one[2]), int(one[3])))
+        names = [f"{one[1]}{n}" for n in range(first, last + 1)]
+        return f"[{', '.join(names)}]" if len(names) <= _MOST_CELLS else one[0]
+
+    text = _CELLS.sub(listed, found["formula"].replace("$", "").replace("PI()", "pi").replace(";", ","))
+    text = re.sub(r"\bLOG\((?=[^(),]*\))", "log10(", text)
+    text = re.sub(r"\bSUMPRODUCT\(([^()]+\]),\s*(\[[^()]+)\)", r"sum(\1*\2)", text)
+    text = re.sub(r"(^|[(,=<>*/^+-])\s*-\s*([\w.]+(?:\([^()]*\))?)(?=\s*\^)", r"\1(-\2)", text)
+    return re.sub(r"\b[A-Z]+(?=\()", lambda one: _OF_SHEETS.get(one[0], one[0].lower()), text)

@@ -205,6 +205,11 @@ def page_for(error: GradcliError) -> str | None:
     return PAGE if isinstance(error, LanguageError | UnknownFunctionError) else None
 
 
+def fact_of(error: GradcliError) -> str:
+    """Return the hint of an error if it is a fact, which says why a spelling answers; else nothing."""
+    return f"{error.text.hint}; " if error.text.hint == hints.NO_INTEGRAL else ""
+
+
 def is_form(hint: str | None) -> bool:
     """Tell whether a hint is a form that nobody has tried, or missing."""
     return hint is None or (hint.startswith("write ") and "..." in hint)

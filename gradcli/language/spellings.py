@@ -251,6 +251,7 @@ _WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
 
 TEXTS: tuple[Spelling, ...] = (
     *(Spelling(re.compile(found, re.DOTALL), (instead,), is_sure) for found, instead, is_sure in ON_PAPER),
+    _same(r"^\s*=(?!=)\s*(?P<formula>(?:[^=]|(?<=[<>])=)+)$", calls.cells),
     _same(r"^(.*Σ\[(?P<index>[a-z])=[^\[\]]*\])\s*(?P<body>.+)$", calls.bodies),
     _same(r"\\begin\{[bpv]?matrix\}(.*?)\\end\{[bpv]?matrix\}", calls.columns),
     _same(rf"^\s*(?:{_RATE}=(?!=)[^;=\n]+[;\n]\s*)+{_RATE}=(?!=)[^;=\n]+;?\s*$", _rates),
@@ -438,7 +439,8 @@ TEXTS: tuple[Spelling, ...] = (
 )
 """Spellings of expressions and formulas."""
 
-_SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+SIGNED = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+"""A number with its sign."""
 
 VALUES: tuple[Spelling, ...] = (
     _same(r"^\s*[<({|]\s*([^<>(){}|]*?)\s*[>)}|]\s*$", r"[\1]"),
@@ -456,7 +458,7 @@ VALUES: tuple[Spelling, ...] = (
     _same(r"(?i)\bfalse\b", "0"),
     _same(r"^\s*(?:==|->|→|=|:|is)\s*(?=[-+\d.\[])", ""),
     _same(r"^\s*([-+\d.eE]+)\s*:\s*([-+\d.eE]+)\s*$", r"arange(\1, \2)", r"arange(\1, \2 + 1)"),
-    _same(rf"^\s*({_SIGNED})\s*:\s*({_SIGNED})\s*:\s*({_SIGNED})\s*$", calls.from_by_to, calls.from_to_by),
+    _same(rf"^\s*({SIGNED})\s*:\s*({SIGNED})\s*:\s*({SIGNED})\s*$", calls.from_by_to, calls.from_to_by),
     _near(r"^\s*([-+\d.eE]+)\s*(?:\.\.|…|to)\s*([-+\d.eE]+)\s*$", r"arange(\1, \2 + 1)", r"linspace(\1, \2, 5)"),
     _near(r"^\s*(ones|zeros|randn|rand)\s*$", r"\1(3)"),
     _same(r"\b(?:x?range)\(", "arange("),

@@ -38,7 +38,7 @@ def listed(*words: str, brief: bool = False) -> Functions:
     """
     if not words:
         return Functions((Listing(_ENTRIES, is_brief=brief),))
-    return Functions(tuple(Listing(*_found(word), is_brief=brief) for word in words))
+    return Functions(tuple(Listing(*_found(word), is_brief=brief) for word in _phrases(words)))
 
 
 def pages(*words: str) -> Functions:
@@ -47,7 +47,7 @@ def pages(*words: str) -> Functions:
     Raises:
         UnknownFunctionError: No function has such a name, and nothing is found.
     """
-    found = [_found(word) for word in words]
+    found = [_found(word) for word in _phrases(words)]
     trial.end()
     return Functions(tuple(page(e[0].name) if len(e) == 1 else Listing(e, word) for e, word in found))
 
@@ -140,10 +140,42 @@ def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
     wanted = word.strip().lower()
     entries = tuple(entry for entry in _ENTRIES if entry.group == wanted)
     entries = entries or tuple(entry for entry in _ENTRIES if wanted and _matches(entry, wanted))
+    if not entries and (same := _PLAIN.get(re.sub(r"[\s_-]+", "", wanted))) is not None:  # log gamma
+        return (_BY_NAME[same],), ""
+    if not entries:
+        entries, wanted = _by_words(wanted)
     if not entries:
         hint = did_you_mean(name or word, ops.names()) or "gradcli functions lists them"
         raise UnknownFunctionError(f"unknown function '{name or word}'", hint=hint)
     return entries, wanted
+
+
+_LITTLE = frozenset("a an the of and or for in by to is with function functions gradient derivative".split())
+"""Words of a search that say nothing of a function."""
+
+_OTHER_WORDS = {
+    "arc": "inverse", "arcus": "inverse", "cdf": "distribution", "pdf": "density", "gaussian": "normal",
+    "cumulative": "running", "step": "heaviside", "modulus": "absolute", "magnitude": "absolute", "ramp": "relu",
+    "scalar": "inner", "eigenvalue": "eigenvalues", "largest": "maximum", "smallest": "minimum", "average": "mean",
+}  # fmt: skip
+"""Words of textbooks, by those of the descriptions."""
+
+
+def _phrases(words: Sequence[str]) -> Sequence[str]:
+    """Join words one of which says nothing alone, `bessel k` and `error function`, to a phrase."""
+    is_phrase = any(word.lower() in _LITTLE or (len(word) < _SEARCHED and word.isalnum()) for word in words)
+    is_of_names = all(ops.find(_name_in(word), after_dot=True) is not None for word in words)
+    return (" ".join(words),) if is_phrase and not is_of_names else words
+
+
+def _by_words(wanted: str) -> tuple[tuple[FunctionEntry, ...], str]:
+    """Find the rows that have most of the words of a phrase, with these words: `Bessel K` is of Bessel."""
+    words = [_OTHER_WORDS.get(word, word) for word in re.findall(r"\w+", wanted) if word not in _LITTLE]
+    words = [word for word in dict.fromkeys(words) if len(word) >= _SEARCHED]
+    found = {entry: [word for word in words if _matches(entry, word)] for entry in _ENTRIES}
+    most = max(map(len, found.values()))
+    entries = tuple(entry for entry in _ENTRIES if most and len(found[entry]) == most)
+    return entries, " ".join(found[entries[0]]) if entries else wanted
 
 
 def _name_in(word: str) -> str:
@@ -160,6 +192,7 @@ def _matches(entry: FunctionEntry, wanted: str) -> bool:
 
 _ENTRIES = tuple(_entry(op, group) for group, rows in ops.GROUPS.items() for op in rows)
 _BY_NAME = {entry.name: entry for entry in _ENTRIES}
+_PLAIN = {name.replace("_", ""): entry.name for entry in _ENTRIES for name in (entry.name, *entry.aliases)}
 
 
 # -- the meaning and the example

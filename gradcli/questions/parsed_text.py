@@ -189,7 +189,7 @@ class ParsedText:
             given: The options of the question.
 
         Raises:
-            UsageError: A shape is given together with an option of numbers.
+            UsageError: A shape is given together with an option of numbers, or nothing gives formulas.
         """
         if "pattern" in given:  # which some values, or none, are needed for
             return False
@@ -201,6 +201,9 @@ class ParsedText:
             other = option("in" if of_numbers == "box" else of_numbers)
             raise UsageError(f"{option('shape')} and {other} exclude each other", hint=hint)
         has_forms = hasattr(self, "closed_form")  # which a part gives
+        if "shape" in given and not has_forms:
+            said = f"{option('shape')} is of formulas without values, which nothing here gives"
+            raise UsageError(said, hint=f"give values: {option('at', 'NAME=VALUE')}")
         return has_forms and ("shape" in given or not (of_numbers or self.has_values))
 
     def ask(self, command: str, given: Mapping[str, object], *, budget: float | None = None) -> Result:

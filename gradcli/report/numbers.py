@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, TypeVar
 
 import numpy as np
@@ -46,6 +47,22 @@ def digits(number: Any) -> str:
     """
     text = str(number) if isinstance(number, np.floating | np.bool_) else repr(float(number))
     return text.removesuffix(".0")
+
+
+def outward(number: float, many: int | None, *, is_upper: bool) -> str:
+    """Write a bound with so many digits, rounded outward.
+
+    >>> outward(1.23456, 3, is_upper=True), outward(1.23456, 3, is_upper=False), outward(-2e-7, 1, is_upper=True)
+    ('1.24', '1.23', '-2e-07')
+    """
+    if math.isinf(number):
+        return "no bound"
+    if many is None or number == 0:
+        return digits(number)
+    exact = Decimal(repr(float(number)))  # which denotes the float, as in all other places
+    place = Decimal(1).scaleb(exact.adjusted() - many + 1)
+    rounded = exact.quantize(place, ROUND_CEILING if is_upper else ROUND_FLOOR) if many < MOST_DIGITS else exact
+    return digits(float(rounded))
 
 
 def elements(array: Array) -> str:

@@ -20,6 +20,7 @@ from typing import Literal
 
 import sympy
 from sympy import Expr, Integer, KroneckerDelta
+from sympy.core.relational import Relational
 
 from gradcli.language.ops.structure import MEASURED
 from gradcli.language.program import sympy_functions
@@ -40,6 +41,8 @@ MOST_KEPT_LINES = 100
 MAX_WRITTEN_OUT = 36
 """Entries that are written out one by one before index notation is the shorter form."""
 
+MAX_CASES_WRITTEN_OUT, MANY_CASES = 12, 3
+"""Entries up to which those of an index that numbers decide in so many cases are written out."""
 
 DerivativeKind = Literal["jacobian", "vjp", "jvp", "hessian", "hvp"]
 """Kind of a formula: ∂y/∂x, vᵀJ, Ju, ∂²y/∂x∂z or Hu."""
@@ -266,12 +269,21 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
     deltas = [delta.args for _, e in found.cases for delta in e.atoms(KroneckerDelta)]  # x[0] has delta(0, j)
     constant = [(s, n) for s, n in axes if any(s in args and any(a.is_Integer for a in args) for args in deltas)]
     cases, written = found.cases, found.written
+    if not written and len(choices := every.atoms(sympy.Piecewise)) >= MANY_CASES:
+        constant = _choosing(choices, [(s, entries.ranges.get(s)) for s in (*found.rows, *found.columns)]) or constant
     # Written out, the delta(0, j) of x[0] become 0 and 1; of many columns the index notation is the shorter form.
     if constant and _count([*written, *constant]) <= MAX_WRITTEN_OUT:
         cases = tuple(({**c, **d}, e.xreplace(d)) for c, e in cases for d in _choices(constant))
         written = (*written, *constant)
-    sizes = {symbol: size for size, symbol in entries.sizes.symbols.items()}
-    return replace(found, cases=cases, written=written, sizes=sizes)
+    return replace(found, cases=cases, written=written, sizes={s: size for size, s in entries.sizes.symbols.items()})
+
+
+def _choosing(choices: Iterable[Expr], axes: Sequence[tuple[sympy.Symbol, Expr | None]]) -> list[Axis]:
+    """Return the indices of all entries, if they are few and numbers decide in them, as in a cross product."""
+    known = [(symbol, int(size)) for symbol, size in axes if isinstance(size, int | Integer)]
+    of_indices = [one for choice in choices for one in choice.atoms(Relational) if one.free_symbols <= {*dict(known)}]
+    is_short = len(known) == len(axes) and 1 < _count(known) <= MAX_CASES_WRITTEN_OUT
+    return known if is_short and len(of_indices) >= MANY_CASES else []
 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:

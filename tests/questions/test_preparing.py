@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gradcli import Function
-from gradcli.errors import InputError, UncalledFunctionError
+from gradcli.errors import InputError, UncalledFunctionError, UsageError
+from gradcli.questions.parsed_text import ParsedText
 from gradcli.questions.text_reading import read
 from tests.checks import check_of
 
@@ -78,3 +79,10 @@ def test_an_unknown_name_is_shown_where_it_stands(asked: dict[str, Any]) -> None
         Function("x**2").check([1, 2], **asked)
     text, carets = str(caught.value).split("\n")[1:3]
     assert carets.index("^") == len(text) - 1
+
+
+def test_a_shape_is_refused_in_words_where_nothing_gives_formulas() -> None:
+    """As without the part that has them, which adds its method to `Function`."""
+    with pytest.raises(UsageError, match="shape is of formulas without values") as caught:
+        ParsedText("x**2").wants_formula({"shape"})
+    assert "give values" in str(caught.value.hint)

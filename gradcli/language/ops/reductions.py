@@ -212,7 +212,7 @@ REDUCTIONS: tuple[Op, ...] = (
                 "correction, 0)))"
             )
         },
-        domain="more elements than the correction, which is 1 by default; not all equal",
+        domain="more elements than the correction, which is 1 by default, and not all of them equal",
         at={"x": "1,5,3"},
     ),
     Op(

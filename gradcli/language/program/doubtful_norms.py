@@ -1,4 +1,4 @@
-"""Remarks on norms that are read in one way and often meant in another: of a matrix, of a number and an order."""
+"""Remarks on norms that may be meant otherwise: of a matrix, of a number and an order, between pairs of bars."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def remarks(program: Program, line: Line, shapes: Mapping[Atom, Shape]) -> Itera
     """
     yield from _of_a_matrix(program, line, shapes)
     yield from _of_a_number(program, line, shapes)
+    yield from _between_bars(program, line, shapes)
 
 
 def _of_a_matrix(program: Program, line: Line, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
@@ -42,3 +43,10 @@ def _of_a_number(program: Program, line: Line, shapes: Mapping[Atom, Shape]) -> 
     if given is not None and not shapes.get(line.call.operands[0], ()):
         first, order = given.groups()
         yield f"norm({first}, {order}) is of {first} alone, of order {order}; norm([{first}, {order}]) is of both"
+
+
+def _between_bars(program: Program, line: Line, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
+    """Remark on a norm of a vector between pairs of bars, which may also be two absolute values, `||x||`."""
+    shown = re.fullmatch(r"\|\|([^|]+)\|\|", program.excerpt(line))
+    if shown is not None and len(shapes.get(line.call.operands[0], ())) == 1:
+        yield f"{shown[0]} is read as norm({shown[1].strip()})"

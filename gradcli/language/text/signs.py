@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from bisect import bisect_right
@@ -191,3 +192,39 @@ def parted(text: str) -> list[str]:
         else:
             parts[-1] += sign
     return [part.strip() for part in parts]
+
+
+def is_balanced(text: str) -> bool:
+    """Tell whether the brackets of a text balance, and no comma outside of them parts it.
+
+    >>> is_balanced("f(a, b)"), is_balanced("a, b"), is_balanced("a)*(b")
+    (True, False, False)
+    """
+    depths = list(itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in text))
+    is_parted = (",", 0) in zip(text, depths, strict=True)
+    return not is_parted and min(depths) == 0 == depths[-1]
+
+
+def unwrapped(text: str) -> str:
+    """Take the parentheses away that stand around all of a text.
+
+    >>> unwrapped("(x^2)"), unwrapped("(x)*(y)")
+    ('x^2', '(x)*(y)')
+    """
+    inner = (text := text.strip())[1:-1]
+    depths = itertools.accumulate((sign in "([{") - (sign in ")]}") for sign in inner)
+    is_around = text[:1] == "(" and text[-1:] == ")"
+    return inner if is_around and min(depths, default=-1) >= 0 else text
+
+
+def parted_at(text: str, signs: str) -> list[str]:
+    """Part a text at signs outside of all its brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        is_outside = depth == 0
+        depth += (sign in "([{") - (sign in ")]}" and not (is_outside and sign in signs))
+        if is_outside and sign in signs:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts

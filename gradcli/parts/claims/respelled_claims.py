@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.questions_in_words import is_rate, unwrapped
-from gradcli.cli.respelled_values import NUMBER
+from gradcli.cli.questions_in_words import is_rate
+from gradcli.cli.respelled_values import NUMBER, typed_values
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
-from gradcli.language.text.signs import parted
+from gradcli.language.text.signs import parted, unwrapped
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -26,6 +26,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     yield SpelledGroup(_box_of_vectors(line, error))
     yield SpelledGroup(_expected(line))
     yield SpelledGroup(_for_each(line, error))
+    yield SpelledGroup(_claims_of_statements(line), is_sure=True)
 
 
 def listed_claims(text: str) -> list[str]:
@@ -47,6 +48,22 @@ def _for_each(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if len(listed) == len(line.variables) > 1:
             named = zip(line.variables, listed, strict=True)
             yield line.put(place - 1, 2, *(word for pair in named for word in ("--claim", "=".join(pair))))
+
+
+_EQUAL = re.compile(
+    r"\s*(?:[d∂][^\W\d]\w*\s*/\s*[d∂](?P<by>[^\W\d]\w*)\s*={1,2}\s*(?P<right>[^<>=]+?)"
+    r"|(?P<left>[^<>=]+?)\s*={1,2}\s*[d∂][^\W\d]\w*\s*/\s*[d∂](?P<of>[^\W\d]\w*))\s*"
+)
+"""A statement of what a first derivative is equal to, `dy/dx = 2*x`."""
+
+
+def _claims_of_statements(line: TypedLine) -> Iterator[Words]:
+    """Claim what a statement says that a derivative is equal to: `--prove "dy/dx = 0"` is `--claim 0`."""
+    for option, typed, _, place, count, _ in typed_values(line):
+        found = _EQUAL.fullmatch(typed) if option == "--prove" and "--claim" in line.kinds else None
+        if found is not None and (name := found["by"] or found["of"]) in line.variables:
+            claim = found["right"] or found["left"]
+            yield line.put(place, count, "--claim", claim if len(line.variables) == 1 else f"{name}={claim}")
 
 
 def _by_other_names(line: TypedLine) -> Iterator[Words]:

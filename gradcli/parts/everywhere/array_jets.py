@@ -106,11 +106,11 @@ class ArrayEvaluator(Evaluator):
         """The shape of y."""
         return self.shapes.get(self.source.output, ())
 
-    def of_jets(self, seeds: Mapping[Atom, Jet], *, is_second: bool) -> list[Jet]:
-        """Evaluate on jets of the variables, each of the shape of its variable and an axis for the boxes."""
+    def known(self, seeds: Mapping[Atom, Jet], *, is_second: bool) -> dict[Atom, Jet]:
+        """Evaluate all lines on jets of the variables, each of the shape of its variable and an axis for the boxes."""
         by_name = {str(s): s for s in self.source.variables}
         own = {atoms[()]: by_name[name] for name, atoms in self.program.variables.items() if name in by_name}
-        return super().of_jets({own.get(s, s): jet for s, jet in seeds.items()}, is_second=is_second)
+        return super().known({own.get(s, s): jet for s, jet in seeds.items()}, is_second=is_second)
 
     def computed(self, line: Line, known: Mapping[Atom, Jet], *, is_second: bool) -> Jet:
         """Compute a line."""

@@ -11,6 +11,7 @@ from typing import get_args
 
 import numpy as np
 
+from gradcli import trial
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import TOLERANCE, known_truth
 from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
@@ -100,6 +101,7 @@ def checked_in_box(
         statement = option("prove", '"dy/dx >= 0"')
         raise InputError("the statement is empty", hint=f"write {statement}")
     if not texts:
+        trial.end()
         _load_torch(box)
     with time_limit(), interruptible():
         if texts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import partial
 
 import numpy as np
@@ -22,9 +21,7 @@ from gradcli.parts.everywhere.stopping import OVER_TIME
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import digits as in_digits, elements
-
-NO_BOUND = "no bound"
+from gradcli.report.numbers import digits as in_digits, elements, outward
 
 KINDS = {
     "minimum": "least y",
@@ -46,22 +43,6 @@ GAP = 1e-4
 """Gap between a bound and what was found, relative to it, from which on it is shown."""
 
 
-def outward(number: float, digits: int | None, *, is_upper: bool) -> str:
-    """Write a bound with so many digits, rounded outward.
-
-    >>> outward(1.23456, 3, is_upper=True), outward(1.23456, 3, is_upper=False), outward(-2e-7, 1, is_upper=True)
-    ('1.24', '1.23', '-2e-07')
-    """
-    if math.isinf(number):
-        return NO_BOUND
-    if digits is None or number == 0:
-        return in_digits(number)
-    exact = Decimal(repr(float(number)))  # which denotes the float, as in all other places
-    place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    rounded = exact.quantize(place, ROUND_CEILING if is_upper else ROUND_FLOOR) if digits < 17 else exact
-    return in_digits(float(rounded))
-
-
 def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool) -> Iterator[doc.Node]:
     """Compose the bounds of a range."""
     yield from _head(answer)
@@ -76,7 +57,7 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
         )
     yield from _places(answer.places, answer, digits)
     if words := not_everywhere(answer.output, answer.held):
-        yield note(words)
+        yield note(f"{words}; gradcli check --in shows where" if is_listed("claims") else words)
     if "overflow" in answer.held:
         yield note(f"{answer.output} is beyond the range of float64 in part of the box")
     if "kink" in answer.held:

@@ -3,10 +3,11 @@
     statement   =  alternative ("or" alternative)*
     alternative =  part ("and" part)*
     part        =  "convex" | "concave" | side (sign side)+
-    sign        =  "<" | "<=" | ">" | ">="
+    sign        =  "<" | "<=" | ">" | ">=" | "=" | "=="
 
 A side is an expression of the language in y, its derivatives, `dy/dx`, `dy/dx[0]`, `d2y/dx2` or `d2y/dxdz`, and the
-variables.  A statement becomes numbers that are to be positive, or not negative, each a Program of these.
+variables.  A statement becomes numbers that are to be positive, or not negative, each a Program of these; an equation
+becomes two.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Shape = Literal["convex", "concave"]
 
 SHAPES: Mapping[str, Shape] = {"convex": "convex", "concave": "concave"}
 
-_SIGN = re.compile(r"(<=|>=|<|>|≤|≥)")
+_SIGN = re.compile(r"<=|>=|!=|={1,2}|[<>≤≥≠]")
 
 _SIGNS = {"≤": "<=", "≥": ">="}
 
@@ -90,6 +91,9 @@ class _Comparison:
     said: str = ""
 
 
+_EQUAL_SLOPE = re.compile(r"\s*[d∂][^\W\d]\w*\s*/\s*[d∂][^\W\d]\w*\s*")
+"""A first derivative, which a claim is equal to."""
+
 _PRIME = re.compile(r"\b[^\W\d](?:'|\u2032)(?!\w)")
 """A derivative by its prime, which elsewhere is a transpose: `y'`."""
 
@@ -109,19 +113,47 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
         start = whole.find(mark[0])
         place = Place(whole, Span(start, start + len(mark[0])), "--prove")
         raise InputError("a derivative is written as a quotient", place=place, hint="write dy/dx for y'")
-    pieces = _SIGN.split(text)
-    if len(pieces) < 3 or not all(piece.strip() for piece in pieces):
-        place = Place(whole, Span(0, len(whole)), "--prove")
+    sides, signs = _sides(text)
+    if not signs or not all(sides):
         raise InputError(
-            "a statement compares two sides, or is one of two words", place=place, hint=f"as in {EXAMPLES}"
+            "a statement compares two sides, or is one of two words", place=_place(whole), hint=f"as in {EXAMPLES}"
         )
+    if text == whole.strip() and signs in (["="], ["=="]) and (slope := _claimed(*sides)) is not None:
+        claim = option("claim", f'"{slope}"')
+        raise InputError("what a first derivative is equal to is a claim", place=_place(whole), hint=f"write {claim}")
     found: list[_Comparison | Shape] = []
-    for n in range(1, len(pieces), 2):
-        sign = _SIGNS.get(pieces[n], pieces[n])
-        left, right = pieces[n - 1].strip(), pieces[n + 1].strip()
-        difference = f"({right}) - ({left})" if sign.startswith("<") else f"({left}) - ({right})"
-        found.append(_Comparison(difference, sign in "<>", left, f"{left} {sign} {right}"))
+    for left, sign, right in zip(sides, signs, sides[1:], strict=False):
+        if sign in ("!=", "≠"):
+            hint = f'as in "{left} < {right} or {left} > {right}"'
+            raise InputError(f"a statement has no {sign}", place=_place(whole), hint=hint)
+        for one in ("<=", ">=") if sign.startswith("=") else (_SIGNS.get(sign, sign),):
+            difference = f"({right}) - ({left})" if one.startswith("<") else f"({left}) - ({right})"
+            found.append(_Comparison(difference, one in "<>", left, f"{left} {one} {right}"))
     return found
+
+
+def _sides(text: str) -> tuple[list[str], list[str]]:
+    """Part a chain of comparisons into its sides and its signs; a sign in brackets, `dim=0`, is of a side.
+
+    >>> _sides("0 <= y < 1"), _sides("sum(y, dim=0) == 1")
+    ((['0', 'y', '1'], ['<=', '<']), (['sum(y, dim=0)', '1'], ['==']))
+    """
+    sides, signs, start = list[str](), list[str](), 0
+    for sign in _SIGN.finditer(text):
+        before = text[: sign.start()]
+        if sum(before.count(one) for one in "([{") == sum(before.count(one) for one in ")]}"):
+            sides.append(text[start : sign.start()].strip())
+            signs.append(sign[0])
+            start = sign.end()
+    return [*sides, text[start:].strip()], signs
+
+
+def _claimed(left: str, right: str) -> str | None:
+    """Return what a first derivative is said to be equal to, in the variables alone; None of another equation."""
+    for slope, other in ((left, right), (right, left)):
+        if _EQUAL_SLOPE.fullmatch(slope) and not re.search(r"[d∂]2?\w*\s*/\s*[d∂]", other):
+            return other
+    return None
 
 
 def _condition(comparison: _Comparison, text: str, box: MovingBox, fails_at_zero: bool) -> BoxCondition:

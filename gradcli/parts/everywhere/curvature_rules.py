@@ -1,23 +1,31 @@
-"""Convexity by composition: lines of a Program of numbers that are convex, concave or affine in a box.
+"""Convexity by composition: lines of a Program that are convex, concave or affine in a box, or whose logarithm is.
 
 A function of convex functions is convex where it is convex itself, and rises with each of them.  Second slopes tell
-where an operation is convex on the range of its operands, first slopes where it rises.  What is singular, as the
-Hessian of log(exp(x) + exp(y)) is, or has kinks, is told here alone.
-Source: S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, section 3.2.4.
+where an operation is convex on the range of its operands, first slopes where it rises.  Logarithms of exponentials,
+of products, quotients and powers are told by theirs; a sum of numbers with convex logarithms has one too, by Hölder's
+inequality.  What is singular, as the Hessian of log(exp(x) + exp(y)) is, or has kinks, is told here alone.
+Of an array, all elements are told together.
+Source: S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, sections 3.2.4 and 3.5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import Flag
+from functools import reduce
+from operator import and_
 
 import numpy as np
 
+from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.parts.everywhere.box_kinds import BROKEN
-from gradcli.parts.everywhere.intervals import Interval, unknown
+from gradcli.parts.everywhere.intervals import Interval, logarithm, unknown
 from gradcli.parts.everywhere.jets import Evaluator, Jet, variable
 from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.scalars import is_length
+from gradcli.parts.everywhere.wholes import whole_of
 
 
 class Curving(Flag):
@@ -29,6 +37,19 @@ class Curving(Flag):
     AFFINE = 3
 
 
+@dataclass(frozen=True)
+class Curved:
+    """How a line curves.
+
+    Attributes:
+        own: How it curves itself.
+        log: How its logarithm does, where it is nowhere negative; that of 0 is -inf.
+    """
+
+    own: Curving
+    log: Curving = Curving.NONE
+
+
 JOINTLY_CONVEX = frozenset(["maximum", "hypot", "logaddexp"])
 """Operations of two numbers that are convex in both together; the minimum is concave."""
 
@@ -36,29 +57,56 @@ JOINTLY_CONVEX = frozenset(["maximum", "hypot", "logaddexp"])
 def curving(box: MovingBox) -> Curving:
     """Tell whether y is convex or concave in a box, by the rules of composition."""
     function = box.function
-    if not function.is_of_numbers:
-        return Curving.NONE
     sides = Interval(box.low[:, None], box.high[:, None])
-    known: dict[Atom, Jet] = {**function.constants}
-    known |= {symbol: variable(sides.row(n), n) for n, symbol in enumerate(function.program.moving)}
-    found: dict[Atom, Curving] = dict.fromkeys(function.program.moving, Curving.AFFINE)
+    known = function.known(function.seeds(sides), is_second=True)
+    found: dict[Atom, Curved] = {}
     with np.errstate(all="ignore"):
         for line in function.lines:
-            operands = [function.jet_of(known, a) for a in line.call.operands]
-            known[line.symbol] = function.jet_of_line(line, operands)
-            found[line.symbol] = _of_line(function, line, operands, found)
+            operands = function.operands_of(line, known)
+            inside = [_of_operand(a, one, found) for a, one in zip(line.call.operands, operands, strict=True)]
+            found[line.symbol] = _with_other(_of_line(function, line, operands, inside), known[line.symbol])
     (output,) = function.outputs
     whole = function.jet_of(known, output)
     is_whole = bool((whole.kinds & BROKEN == 0).all())
-    return found.get(output, Curving.AFFINE) if is_whole else Curving.NONE
+    return _of_operand(output, whole, found).own if is_whole else Curving.NONE
 
 
-def _of_line(function: Evaluator, line: Line, operands: Sequence[Jet], known: Mapping[Atom, Curving]) -> Curving:
+def _of_operand(atom: Atom, jet: Jet, known: Mapping[Atom, Curved]) -> Curved:
+    """Return what is known of a line, a variable or a number."""
+    return known[atom] if atom in known else _with_other(Curved(Curving.AFFINE), jet)
+
+
+def _with_other(found: Curved, jet: Jet) -> Curved:
+    """Conclude from the number to its logarithm, which is concave where the number is, and back."""
+    if not (jet.value.low >= 0).all():
+        return Curved(found.own)
+    log = Curving.AFFINE if not jet.slopes else found.log | (found.own & Curving.CONCAVE)
+    return Curved(found.own | (log & Curving.CONVEX), log)
+
+
+def _of_line(function: Evaluator, line: Line, operands: Sequence[Jet], inside: Sequence[Curved]) -> Curved:
     call = line.call
-    inside = [known.get(a, Curving.AFFINE) for a in call.operands]
     if not any(one.slopes for one in operands):
-        return Curving.AFFINE
-    name = call.op.name
+        return Curved(Curving.AFFINE)
+    if call.op.kind is Kind.ELEMENTWISE or whole_of(call) is not None:
+        own = _of_elements(function, line, operands, inside)
+        log = inside[0].log if call.op.name == "log" else Curving.NONE
+        return Curved(own | log, _log_of_elements(call.op.name, operands, inside))
+    match call.op.kind:
+        case Kind.MOVEMENT | Kind.LIST:
+            return Curved(reduce(and_, (one.own for one in inside)), reduce(and_, (one.log for one in inside)))
+        case Kind.REDUCTION | Kind.SCAN:
+            return _folded(call.op.folds_by, inside[0])
+        case Kind.CONTRACTION:
+            return _multiplied(operands, inside)
+    if is_length(call):
+        return Curved(_kept(Curving.CONVEX, [inside[0].own], [operands[0].value]))  # it rises where this is positive
+    return Curved(Curving.NONE)
+
+
+def _of_elements(function: Evaluator, line: Line, operands: Sequence[Jet], inside: Sequence[Curved]) -> Curving:
+    """Tell how an elementwise operation curves."""
+    call, name = line.call, line.call.op.name
     if name in ("add", "neg", "sub") or (name == "mul" and not all(one.slopes for one in operands)):
         own = Curving.AFFINE
     elif name in JOINTLY_CONVEX:
@@ -69,7 +117,78 @@ def _of_line(function: Evaluator, line: Line, operands: Sequence[Jet], known: Ma
         own = _own_curving(function, line, operands)
     else:
         return Curving.NONE
-    slopes = _own_slopes(function, line, operands)
+    return _kept(own, [one.own for one in inside], _own_slopes(function, line, operands))
+
+
+def _log_of_elements(name: str, operands: Sequence[Jet], inside: Sequence[Curved]) -> Curving:
+    """Tell how the logarithm of an elementwise operation curves, where its operands are nowhere negative."""
+    first, *others = [one.log for one in inside]
+    match name:
+        case "exp":
+            return inside[0].own
+        case "sigmoid":  # whose logarithm is concave, and rises
+            return inside[0].own & Curving.CONCAVE
+        case "add" | "maximum":
+            return _of_sum([first, *others])
+        case "minimum":
+            return reduce(and_, others, first & Curving.CONCAVE)
+        case "mul":
+            return reduce(and_, others, first)
+        case "div":
+            return first & _opposite(others[0])
+        case "sqrt" | "abs":
+            return first
+        case "pow":
+            base, exponent = operands
+            if not exponent.slopes:
+                return _times(first, exponent.value)
+            if not base.slopes and (base.value.low > 0).all():
+                return _times(inside[1].own, logarithm(base.value))
+    return Curving.NONE
+
+
+def _of_sum(logs: Sequence[Curving]) -> Curving:
+    """Tell how the logarithm of a sum curves, or of a maximum: it is convex where all are."""
+    return reduce(and_, logs, Curving.CONVEX)
+
+
+def _opposite(curving: Curving) -> Curving:
+    """Tell how the opposite number curves."""
+    found = Curving.CONCAVE if curving & Curving.CONVEX else Curving.NONE
+    return found | (Curving.CONVEX if curving & Curving.CONCAVE else Curving.NONE)
+
+
+def _times(curving: Curving, factor: Interval) -> Curving:
+    """Tell how a product with a number curves, of which an interval is known."""
+    if (factor.low >= 0).all():
+        return curving
+    return _opposite(curving) if (factor.high <= 0).all() else curving & _opposite(curving)
+
+
+def _folded(fold: Monoid, inside: Curved) -> Curved:
+    """Tell how a sum, product, maximum or minimum of elements curves, or all those of the first ones."""
+    match fold:
+        case Monoid.SUM:
+            return Curved(inside.own, _of_sum([inside.log]))
+        case Monoid.LARGEST:
+            return Curved(inside.own & Curving.CONVEX, _of_sum([inside.log]))
+        case Monoid.SMALLEST:
+            return Curved(inside.own & Curving.CONCAVE, inside.log & Curving.CONCAVE)
+        case Monoid.PRODUCT:
+            return Curved(Curving.NONE, inside.log)
+
+
+def _multiplied(operands: Sequence[Jet], inside: Sequence[Curved]) -> Curved:
+    """Tell how a product of matrices curves: sums of products, where one matrix does not move or all are positive."""
+    log = _of_sum([one.log for one in inside])
+    moving = [n for n, one in enumerate(operands) if one.slopes]
+    if len(moving) == 2:
+        return Curved(Curving.NONE, log)
+    return Curved(_times(inside[moving[0]].own, operands[1 - moving[0]].value), log)
+
+
+def _kept(own: Curving, inside: Sequence[Curving], slopes: Sequence[Interval]) -> Curving:
+    """Tell how an operation curves on its operands, by how it curves itself and where it rises."""
     found = Curving.NONE
     for kind in (Curving.CONVEX, Curving.CONCAVE):
         if kind & own and all(_passes(kind, one, slope) for one, slope in zip(inside, slopes, strict=True)):
@@ -81,9 +200,8 @@ def _passes(kind: Curving, operand: Curving, slope: Interval) -> bool:
     """Tell whether an operand keeps an operation convex (or concave) that is so itself."""
     if operand == Curving.AFFINE:
         return True
-    other = Curving.CONCAVE if kind == Curving.CONVEX else Curving.CONVEX
     rises, falls = bool((slope.low >= 0).all()), bool((slope.high <= 0).all())
-    return (rises and bool(kind & operand)) or (falls and bool(other & operand))
+    return (rises and bool(kind & operand)) or (falls and bool(kind & _opposite(operand)))
 
 
 def _alone(function: Evaluator, line: Line, operands: Sequence[Jet]) -> tuple[Jet, dict[Atom, int]]:

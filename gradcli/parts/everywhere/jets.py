@@ -122,17 +122,25 @@ class Evaluator:
 
     def run(self, boxes: Interval, *, is_second: bool = True) -> list[Jet]:
         """Evaluate on boxes, of shape (variables, boxes)."""
-        seeds = {symbol: variable(boxes.row(n), n, is_second=is_second) for n, symbol in enumerate(self.program.moving)}
-        return self.of_jets(seeds, is_second=is_second)
+        return self.of_jets(self.seeds(boxes, is_second=is_second), is_second=is_second)
+
+    def seeds(self, boxes: Interval, *, is_second: bool = True) -> dict[Atom, Jet]:
+        """Return the jets of the variables on boxes."""
+        return {s: variable(boxes.row(n), n, is_second=is_second) for n, s in enumerate(self.program.moving)}
 
     def of_jets(self, seeds: Mapping[Atom, Jet], *, is_second: bool) -> list[Jet]:
         """Evaluate on jets of the variables."""
+        known = self.known(seeds, is_second=is_second)
+        return [self.jet_of(known, a) for a in self.outputs]
+
+    def known(self, seeds: Mapping[Atom, Jet], *, is_second: bool) -> dict[Atom, Jet]:
+        """Evaluate all lines on jets of the variables."""
         known: dict[Atom, Jet] = {**self.constants, **seeds}
         with np.errstate(all="ignore"):
             for line in self.lines:
                 require_time()
                 known[line.symbol] = self.computed(line, known, is_second=is_second)
-        return [self.jet_of(known, a) for a in self.outputs]
+        return known
 
     def operands_of(self, line: Line, known: Mapping[Atom, Jet]) -> list[Jet]:
         """Return what a line is computed of."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -32,11 +33,13 @@ class KernelError:
         roundings: Roundings of the result.
         units: Units in the last place by which the last operand may be off.
         has_exponential: Whether it computes exp(abs(x)), which may be beyond the range where the result is not.
+        within: The range of each operand in which it was measured; none where that is all of its domain.
     """
 
     roundings: float
     units: float = 0.0
     has_exponential: bool = False
+    within: tuple[tuple[float, float], ...] = ()
 
 
 KERNELS: Mapping[str, KernelError] = {
@@ -49,8 +52,16 @@ KERNELS: Mapping[str, KernelError] = {
     "i1e": KernelError(24),
     "erfinv": KernelError(4, 1),
     "erfcx": KernelError(14, 1),
+    "zeta": KernelError(10, 1, within=((1, 100), (1e-3, 1e6))),
+    "gammaincc": KernelError(180, 2, within=((0.125, 20), (0, np.inf))),
 }
-"""Errors by operation, of numbers where the function has a value, and above 0 of those with poles."""
+"""Errors by operation, of numbers where the function has a value, and above 0 of those with poles.
+
+Torch's gammaincc in float64 errs by some 1e7 roundings where its first operand is above 20 and near the second.
+"""
+
+UNDERFLOW = {True: 2.0**-900, False: 2.0**-100}
+"""Numbers below which terms of a series may underflow, in float64 and in float32."""
 
 
 def kernel_error(call: Call, operands: list[Interval], exact: Array, unit: float) -> Array:
@@ -71,6 +82,10 @@ def kernel_error(call: Call, operands: list[Interval], exact: Array, unit: float
     found = own.roundings * unit * (1 + 64 * unit) * exact + moved
     if call.op.name == "polygamma":
         found = found + _of_series(int(str(call.statics[0])), operands[-1], unit)
+    if own.within:
+        pairs = zip(operands, own.within, strict=True)
+        is_within = reduce(np.logical_and, ((low <= one.low) & (one.high <= high) for one, (low, high) in pairs))
+        found = np.where(is_within, found + UNDERFLOW[unit < 2.0**-30], np.inf)
     return np.asarray(found)
 
 

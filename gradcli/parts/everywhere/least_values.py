@@ -47,7 +47,7 @@ MOST_WITHOUT_VALUE = 20_000
 """Boxes after which a search ends that has not found any value."""
 
 HOPELESS = 2.0**-48
-"""Part of a range from whose width down a box without a bound is halved no more."""
+"""Part of a range from whose width down a box is halved no more that has no bound, or whose middle alone fails."""
 
 _MISSING = int(BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE)
 
@@ -205,6 +205,7 @@ class LeastValueSearch:
             BoxSet(low, high, bound).take(kept),
             [jet.slope(i).spread((len(kept),)).select(kept) for i in range(count)],
             boxes.take(kept),
+            at_middle.value.spread((len(kept),)).select(kept),
         )
 
     def _are_small(self, boxes: BoxSet) -> bool:
@@ -251,11 +252,11 @@ class LeastValueSearch:
         kept = kept & (low <= high).all(0)
         return low, high, kept
 
-    def _cut(self, boxes: BoxSet, slopes: Sequence[Interval], evaluated: BoxSet) -> BoxSet:
+    def _cut(self, boxes: BoxSet, slopes: Sequence[Interval], evaluated: BoxSet, at_middle: Interval) -> BoxSet:
         """Halve boxes along the side through which the quantity changes most; in turn along the longest."""
         if not len(boxes):
             return boxes
-        is_done = is_narrow(evaluated) | self._are_hopeless(boxes)
+        is_done = is_narrow(evaluated) | self._are_hopeless(boxes, evaluated, at_middle)
         self.done.append(boxes.take(is_done))
         self.unproved.append(boxes.take(is_done & (boxes.bound < self._goal)))
         rest, width = boxes.take(~is_done), (boxes.high - boxes.low)[:, ~is_done]
@@ -266,10 +267,16 @@ class LeastValueSearch:
         no_change = width[by_change, np.arange(len(rest))] == 0
         return halves(rest, np.where(no_change | is_long, by_length, by_change))
 
-    def _are_hopeless(self, boxes: BoxSet) -> Mask:
-        """Tell which boxes have no bound although they are a tiny part of the range, as those at a pole."""
-        width = boxes.parts_of(self.low, self.high)
-        return np.asarray(np.isneginf(boxes.bound) & (width <= HOPELESS).all(axis=0))
+    def _are_hopeless(self, boxes: BoxSet, evaluated: BoxSet, at_middle: Interval) -> Mask:
+        """Tell which boxes of a tiny part of the range no halving decides.
+
+        They have no bound, as at a pole; or rounding leaves their middle alone undecided, so that the halves are so
+        too, and the last halving has not raised the bound, nor have slopes narrowed the box.
+        """
+        is_tiny = (boxes.parts_of(self.low, self.high) <= HOPELESS).all(axis=0)
+        is_whole = ((boxes.low == evaluated.low) & (boxes.high == evaluated.high)).all(axis=0)
+        is_lost = (at_middle.low < self._goal) & (boxes.bound <= evaluated.bound) & is_whole
+        return np.asarray(is_tiny & (np.isneginf(boxes.bound) | is_lost))
 
 
 def _lowest(jet: Jet, at_middle: Jet, steps: Interval) -> Array:

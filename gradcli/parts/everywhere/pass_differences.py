@@ -31,7 +31,7 @@ from gradcli.reference.rules import rule_of
 from gradcli.symbolic.identity import MOST_NODES, size, vanishes
 
 LARGEST, FINEST = 2.0**10, 2.0**4
-"""Bounds of the numbers that algebra takes for themselves, and of their denominators: powers by others take too long."""
+"""Bounds of the numbers that algebra takes for what they are, and of their denominators: other powers take too long."""
 
 
 class PassDifferences:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gradcli import trial
 from gradcli.arrays import Array
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
@@ -40,6 +41,7 @@ def proofs_of(statements: Sequence[str], box: MovingBox, seconds: float) -> list
         InputError: One is not of the form that is read.
     """
     read = [(text, conditions_of(text, box)) for text in statements]
+    trial.end()
     kinds = held_kinds(box.quantity(), box.low, box.high) if read else 0
     note = WHERE_THERE_IS_ONE if kinds & WITHOUT_VALUE else ""
     return [_proof(text, conditions, box, seconds / len(read), note) for text, conditions in read]
@@ -61,7 +63,8 @@ def _proof(
             return BoxProof(text, "refuted", boxes, found.at, 0.0, found.note)
         if found.status == "undecided":
             left = max(left, found.left)
-            open_notes.append(found.note)
+            said = one if isinstance(one, str) else one.said
+            open_notes.append(f"{said}: {found.note}" if said and len(conditions) > 1 else found.note)
         elif not note:
             notes.append(found.note)
     if open_notes:
@@ -122,11 +125,11 @@ def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
 
 
 def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
-    """Say where boxes are left that are as small as floats are, as where both sides are equal."""
-    reason = "the rest is as small as floats are"
+    """Say where boxes are left that are not halved any more, as where both sides are equal."""
+    reason = "no halving decides the rest"
     if condition.said:
-        middle = (rest.low[:, 0] + rest.high[:, 0]) / 2
-        there = box.by_name(np.where(abs(middle) < np.finfo(float).tiny, 0.0, middle))
+        low, high = rest.low[:, 0], rest.high[:, 0]
+        there = box.by_name(np.where((low <= 0) & (high >= 0), 0.0, low / 2 + high / 2))
         where = ", ".join(f"{name} = {number:.3g}" for name, number in there.items())
         reason += f": {condition.said} is open at {where}, where both sides may be equal"
     return reason

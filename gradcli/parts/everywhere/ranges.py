@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gradcli import trial
 from gradcli.arrays import Array
 from gradcli.errors import InputError, UsageError
 from gradcli.language.parsing import parse
@@ -78,11 +79,15 @@ def range_over(
         raise UsageError(f"{option('shape')} is for tensors without a value", hint=f"leave out {option('shape')}")
     with time_limit(), interruptible():
         if along is not None:
-            return _Bounding(known_line(unbound, box, along), tolerance).answer(zeros=zeros)
+            line = known_line(unbound, box, along)
+            trial.end()
+            return _Bounding(line, tolerance).answer(zeros=zeros)
         asked = known_ranges(unbound, box, shape)
         if (each := of_each_element(asked)) is not None:
+            trial.end()
             return _of_all(_Bounding(each, tolerance).answer(zeros=zeros), asked.bound_function.shape)
         _require_zeros(asked, zeros=zeros)
+        trial.end()
         return _Bounding(asked.moving(), tolerance).answer(zeros=zeros) if is_small(asked) else forward_bounds(asked)
 
 

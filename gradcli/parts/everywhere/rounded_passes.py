@@ -35,6 +35,7 @@ from gradcli.parts.everywhere.intervals import (
     divide,
     down,
     hull,
+    is_known,
     monotone,
     multiply,
     point,
@@ -340,6 +341,8 @@ class RoundedPasses:
         name = line.call.op.name
         if name in EXACT or (_is_product(line.call) and line.call.operands[1] != 2):
             return np.zeros(())
+        if name in BASIC and self._is_number(exact) and not any(np.any(one.error) for one in operands):
+            return np.zeros(())
         if name in KERNELS:
             wide = [one.wide for one in operands]
             return kernel_error(line.call, wide, exact.largest + error, self.unit) + self.smallest
@@ -350,6 +353,12 @@ class RoundedPasses:
         found = count * self.unit * (1 + 8 * self.unit) * size
         is_nothing = (size == 0) & (name in BASIC)
         return np.where(is_nothing, 0.0, found + (0.0 if name in ("add", "sub") else self.smallest))
+
+    def _is_number(self, exact: Interval) -> bool:
+        """Tell whether it is one number of torch's format, as sums of small whole numbers are."""
+        if not is_known(exact) or exact.low.ndim:
+            return False
+        return bool(self.unit == UNITS["float64"] or float(exact.low) == float(np.float32(exact.low)))
 
 
 def _of_choice(name: str, wide: Sequence[Interval], errors: Sequence[Array]) -> Array:

@@ -164,10 +164,11 @@ class _Writer:
     def _as_whole(self, op: str, operands: tuple[Atom, ...]) -> tuple[str, tuple[Atom, ...]]:
         """Name the operation that a typed form is: sqrt(a**2 + b**2), log(1 + exp(a)), 1/(1 + exp(-a)), a/(...)."""
         match op:
-            case "sqrt" if (parts := self._parts("add", operands[0])) is not None:
-                squares = [self._square_root(one) for one in parts]
-                if all(one is not None for one in squares):
-                    return "hypot", tuple(one for one in squares if one is not None)
+            case "sqrt" if len(terms := self._terms(operands[0])) > 1:
+                squares = [one for one in map(self._square_root, terms) if one is not None]
+                if len(squares) == len(terms):
+                    *before, last = squares
+                    return "hypot", (reduce(lambda a, b: self._emit("hypot", a, b), before), last)
             case "log" if (parts := self._parts("add", operands[0])) is not None:
                 logs = [sympy.S.Zero if one == 1 else self._inside("exp", one) for one in parts]
                 if None not in logs:
@@ -179,6 +180,14 @@ class _Writer:
                 if inner is not None and operands[0] in (1, inner):
                     return ("sigmoid" if operands[0] == 1 else "silu"), (inner,)
         return op, operands
+
+    def _terms(self, atom: Atom) -> list[Atom]:
+        """List what a sum adds up one by one."""
+        others = []
+        while (parts := self._parts("add", atom)) is not None:
+            atom, other = parts
+            others.append(other)
+        return [atom, *others[::-1]]
 
     def _parts(self, op: str, atom: Atom) -> tuple[Atom, ...] | None:
         line = self.builder.line_of(atom)

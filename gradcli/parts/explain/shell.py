@@ -65,8 +65,8 @@ def explain(
     Each line of the function with its value; then v, which is the adjoint of the output; then each adjoint with the
     line of the gradient that makes it, in names and in numbers, and its rule; and vᵀJ as the rows of J that v weights,
     and as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
-    In --format plain, the numbers of vᵀJ alone. FILE.py in the place of the expression is a script, which is run twice:
-    to count its backward passes, and to explain the last one.
+    In --format plain, the numbers of vᵀJ alone. FILE.py in the place of the expression is a script, of which the last
+    backward pass is explained; one with more than three is run twice for that.
 
     \b
     Examples:

@@ -57,7 +57,7 @@ def _given(answer: Improvement) -> Iterator[doc.Line]:
 
 def _table(strip: Strip, answer: Improvement) -> doc.Table:
     """Tabulate the lost bits, a column a magnitude."""
-    places = [place if isinstance(place, str) else _short(place) for place in strip.places]
+    places = _headers(strip.places)
     rows: dict[str, Sequence[doc.Line]] = {"as typed": [_cell(bits, answer) for bits in strip.before]}
     if strip.after:
         rows["better"] = [_cell(bits, answer) for bits in strip.after]
@@ -65,13 +65,27 @@ def _table(strip: Strip, answer: Improvement) -> doc.Table:
     return doc.Table(lines(strip.variable, *places), tuple(flat), is_numeric=True)
 
 
-def _short(place: float) -> str:
+def _headers(places: Sequence[str | float]) -> list[str]:
+    """Write magnitudes with as many digits as tell them apart.
+
+    >>> _headers([1.0, 1e6]), _headers([0.9999999, 1.0])
+    (['1', '1e6'], ['0.9999999', '1'])
+    """
+    found = list[str]()
+    for digits in range(3, 18):
+        found = [place if isinstance(place, str) else _short(place, digits) for place in places]
+        if len({*found}) == len({*places}):
+            break
+    return found
+
+
+def _short(place: float, digits: int = 3) -> str:
     """Write a magnitude as it is typed.
 
     >>> _short(-1e300), _short(2.2250738585072014e-308), _short(0.001), _short(1e6)
     ('-1e300', '2.23e-308', '0.001', '1e6')
     """
-    return re.sub(r"e\+?(-?)0*", r"e\1", f"{place:.3g}")
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{place:.{digits}g}")
 
 
 def _cell(bits: int | None, answer: Improvement) -> doc.Line:

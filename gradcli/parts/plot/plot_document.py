@@ -15,7 +15,7 @@ from gradcli.report import document as doc, wording
 from gradcli.report.appearance import Appearance
 from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
-from gradcli.report.numbers import Writer, digits as in_digits, printable
+from gradcli.report.numbers import Writer, digits as in_digits, outward, printable
 from gradcli.report.render.csv import Row, table_text
 
 MOST_ROWS = 12
@@ -56,7 +56,7 @@ def compose_plot(answer: results.Plotted, digits: int | None, *, is_full: bool) 
     for span in answer.spans[:MOST_ROWS]:
         yield note(f"{names[span.element]}{SPANS[span.kind]} in {number(span.low)}..{number(span.high)}")
     if answer.rtol is not None:
-        share, off = math.floor(1e3 * answer.proved_share) / 10, f"{answer.rtol:.2g}"
+        share, off = math.floor(1e3 * answer.proved_share) / 10, outward(answer.rtol, 2, is_upper=True)
         yield note(f"proved on {share:g}% of the range: torch is off by at most {off}, relative to the truth")
     rows = []
     for mark in answer.marks[:MOST_ROWS]:

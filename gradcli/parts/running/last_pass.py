@@ -1,6 +1,8 @@
-"""The last backward pass of a script, explained: the script is run to count its passes, and once more to explain one.
+"""The last backward pass of a script, explained.
 
-The script runs as Python runs it.  Its output is shown the first time, on standard error, and not the second time.
+Nobody knows which pass is the last before the script is over, and by then its graph is gone: each of the first few is
+explained, and a script with more of them is run once more for its last one.  It runs as Python runs it.  Its output is
+shown the first time, on standard error, and not the second time.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -22,8 +24,8 @@ from gradcli.recording.aten_calls import Argument
 from gradcli.recording.places import CallPlace
 from gradcli.results import Answer, Pass, Result
 
-NONE_RECORDED = -1
-"""Number of no pass: none is recorded, and all are counted."""
+FEW = 3
+"""Most passes of a script that is run once."""
 
 
 def answer_on_last_pass(
@@ -40,54 +42,67 @@ def answer_on_last_pass(
     Raises:
         InputError: The script makes no pass, ends by an error, or the pass cannot be recorded.
     """
-    told: list[Pass] = []
-    counting = ScriptRecorder(told.append, check=False, seconds=None, wrt=(), only=NONE_RECORDED)
+    name = PurePath(script.name).name
+    recorder = _AskedRecorder(range(1, FEW + 1), name, command, given, budget)
     with away_from_output():
-        ended = answer_passes(script, counting)
+        ended = answer_passes(script, recorder)
     if ended == INTERRUPTED:
         raise KeyboardInterrupt
-    name = PurePath(script.name).name
-    if told and told[-1].refusal is not None:
-        raise told[-1].refusal
+    last, remarks = recorder.last, script.remarks
+    if last is not None and last.refusal is not None:
+        raise last.refusal
     if ended:
         hint = f"gradcli run {script.name} answers the passes before that"
         raise InputError(f"{name} ends by an error, with the exit code {ended}", hint=hint)
-    if not told:
+    if last is None:
         raise InputError(f"{name} makes no backward pass", hint=f"name a function of it: {script.name}::NAME")
-    recorder = _AskedRecorder(told[-1].number, name, command, given, budget)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        answer_passes(script, recorder)
+    if last.number > FEW:
+        recorder = _AskedRecorder([last.number], name, command, given, budget)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            answer_passes(script, recorder)
+        remarks = (*remarks, f"{name} was run twice: to count its {last.number:,} passes, and to explain the last one")
     answer = recorder.found()
     if isinstance(answer, Answer):
-        answer = replace(answer, warnings=(*answer.warnings, *script.remarks))
+        answer = replace(answer, warnings=(*answer.warnings, *remarks))
     return answer
 
 
 class _AskedRecorder(ScriptRecorder):
-    """Recorder of a script that answers a command on one pass, while its graph is there."""
+    """Recorder of a script that answers a command on some passes, while the graph of each is there.
 
-    def __init__(self, number: int, name: str, command: str, given: Mapping[str, object], budget: float | None) -> None:
-        super().__init__(self._note, check=True, seconds=budget, wrt=(), only=number)
-        self.name, self.command, self.given = name, command, given
-        self._told: Pass | None = None
+    Attributes:
+        last: The last pass so far.
+    """
+
+    def __init__(
+        self, numbers: Sequence[int], name: str, command: str, given: Mapping[str, object], budget: float | None
+    ) -> None:
+        super().__init__(self._note, check=True, seconds=budget, wrt=(), only=numbers[-1])
+        self.numbers, self.name, self.command, self.given = numbers, name, command, given
+        self.last: Pass | None = None
         self._answer_found: Result | None = None
 
+    def is_asked(self, number: int) -> bool:
+        """Tell whether a pass is to be answered, by its number."""
+        self._answer_found = None  # of a pass before it
+        return number in self.numbers
+
     def found(self) -> Result:
-        """Return the answer.
+        """Return the answer on the last pass.
 
         Raises:
             GradcliError: There is none, for this reason.
         """
-        if self._told is not None and self._told.refusal is not None:
-            raise self._told.refusal
+        if self.last is not None and self.last.refusal is not None:
+            raise self.last.refusal
         if self._answer_found is None:
             hint = f"gradcli run {self.name} answers each pass as it happens"
             raise InputError(f"{self.name} makes fewer passes when it is run once more", hint=hint)
         return self._answer_found
 
     def _note(self, told: Pass) -> None:
-        if told.number == self.only:
-            self._told = told
+        is_further = told.number > self.numbers[-1] and self.numbers[0] > 1  # than the one that was the last before
+        self.last = self.last if is_further else told
 
     def _answered(self, told: Pass, given: Mapping[str, Argument], place: CallPlace) -> Pass:
         y, vs = output_and_vectors(given)

@@ -123,6 +123,10 @@ class ScriptRecorder(LateRecorder):
         self._entered.close()
         self.watch.__exit__(*raised)
 
+    def is_asked(self, number: int) -> bool:
+        """Tell whether a pass is to be answered, by its number."""
+        return self.only in (None, number)
+
     def _applied(self, function: TorchFunction, args: Sequence[Argument], apply: Callable[..., Argument]) -> Argument:
         """Apply a custom function, and record it while there may be answers."""
         is_own = self._is_recording and threading.get_ident() == self._thread
@@ -381,7 +385,7 @@ class ScriptRecorder(LateRecorder):
         with unrecorded():
             leaves = self.watch.leaves(y, given.get("inputs"), place.frame)
         added, told = [], Pass(number, place.where, 0.0, is_judged=False)
-        if self._is_recording and self.only in (None, number):
+        if self._is_recording and self.is_asked(number):
             with torch.autograd.set_detect_anomaly(mode=False):
                 added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
         self._way_back = CallsOnTheWayBack(ScriptRecorder.run_backward.__code__)

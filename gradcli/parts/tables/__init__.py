@@ -7,12 +7,12 @@ streaming     columns bound to variables; blocks of rows computed in order
 many_points   the choice of the points to judge among many, and one check of them all
 rows          many points in: one file or a folder of them; blocks of rows of any format
 row_formats   formats of rows, and the suffixes of their files
-text_rows, columnar   blocks of rows of CSV, TSV and JSON Lines; of Parquet, and tables of Python
+text_rows, json_rows, columnar   blocks of rows of CSV and TSV; of JSON; of Parquet, and tables of Python
 sinks         blocks of rows out, and the cells that they keep of the input
 stream_summary  what is said at the end of a stream
 methods       the methods of `Function`
 shell         the command: rows in, derivatives out
-respelled_maps  a table that is sent, where a line lacks it
+respelled_maps  a table that is sent, where a line lacks it, and numbers in its place
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Iterator
 
 from gradcli.cli.console import is_sent
@@ -10,6 +12,7 @@ from gradcli.cli.respelled_options import OPTIONS, unknown_options
 from gradcli.cli.respelled_values import LABELLED, NUMBER, parts_of, typed_values
 from gradcli.cli.typed_line import PipedWords, TypedLine, Words
 from gradcli.errors import GradcliError
+from gradcli.language.spellings import SIGNED
 from gradcli.trial import SpelledGroup
 
 
@@ -20,6 +23,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     if said == "missing option '--points'" and is_sent():
         yield SpelledGroup([(*line.words, "--points", "-")], is_sure=True)
     yield SpelledGroup(_tables(line, said))
+    yield SpelledGroup(_rows_of_values(line, said))
 
 
 def _points(line: TypedLine, said: str) -> Iterator[Words]:
@@ -45,3 +49,52 @@ def _tables(line: TypedLine, said: str) -> Iterator[Words]:
     for one in unknown_options(line):
         if "--points" in OPTIONS.get(one.name, ()) and "--points" not in line.kinds and os.path.isfile(one.value):
             yield ("map", *line.put(one.place, one.words, "--points", one.value)[line.start :])
+
+
+_STEPS = re.compile(rf"\s*({SIGNED})\s*:\s*({SIGNED})\s*:\s*({SIGNED})\s*")
+_SPACED = re.compile(
+    rf"\s*(?:\w+\.)?(?P<name>linspace|arange|range)\(\s*({SIGNED})\s*,\s*({SIGNED})\s*(?:,\s*({SIGNED})\s*)?\)\s*"
+)
+_DOTTED = re.compile(rf"\s*({SIGNED})\s*(?:\.\.|:)\s*({SIGNED})\s*")
+"""Ranges of numbers: `-3:0.5:3` of MATLAB, calls of NumPy, and one without a step."""
+
+
+def _rows_of_values(line: TypedLine, said: str) -> Iterator[Words]:
+    """Pipe numbers in the place of a file, `--points -3:0.5:3` or `--points 1,2,3`, as rows of one variable."""
+    is_no_file = "does not say what format the file is in" in said or said.startswith("there is no file")
+    if line.command != "map" or not is_no_file or len(line.variables) != 1:
+        return
+    for option, typed, _, place, count, _ in typed_values(line):
+        if option != "--points":
+            continue
+        rest = line.put(place, count, "--points", "-")
+        if (steps := _steps(typed)) is not None:
+            yield PipedWords.sent_by(f"seq {' '.join(steps)}", rest)
+        elif len(points := parts_of(typed)) > 1 and all(map(NUMBER.fullmatch, points)):
+            yield PipedWords.with_lines(rest, points)
+
+
+def _steps(typed: str) -> tuple[str, str, str] | None:
+    """Return the first number of a range, its step and the last one; None of anything else.
+
+    >>> _steps("-3:0.5:3"), _steps("np.linspace(0, 1, 5)"), _steps("0..10"), _steps("x.csv")
+    (('-3', '0.5', '3'), ('0', '0.25', '1'), ('0', '1', '10'), None)
+    >>> _steps("arange(0, 1, 0.25)")
+    ('0', '0.25', '0.75')
+    """
+    if (found := _STEPS.fullmatch(typed)) is not None:
+        first, step, last = found.groups()
+    elif (found := _DOTTED.fullmatch(typed)) is not None:
+        (first, last), step = found.groups(), "1"
+    elif (found := _SPACED.fullmatch(typed)) is not None:
+        first, last, third = found.groups()[1:]
+        if found["name"] == "linspace":
+            count = float(third or 50)
+            step = f"{(float(last) - float(first)) / max(1.0, count - 1):.12g}"
+        else:
+            step = third or "1"
+            steps = math.ceil((float(last) - float(first)) / float(step) - 1e-9) - 1 if float(step) else 0
+            last = f"{float(first) + steps * float(step):.12g}"  # before the end, which does not belong to it
+    else:
+        return None
+    return (first, step, last) if float(step) != 0 else None

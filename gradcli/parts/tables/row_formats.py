@@ -14,5 +14,8 @@ ROW_SUFFIXES = {
 }
 """Formats of rows by the suffix of the file."""
 
+READ_SUFFIXES = {**ROW_SUFFIXES, ".json": "jsonl"}
+"""The same of files that are read, which may be a whole array of JSON."""
+
 ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet")
 """Formats of rows."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import gzip
+import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import PurePath
@@ -14,11 +15,12 @@ from typing import BinaryIO, NamedTuple, cast
 
 from gradcli.errors import InputError, UsageError
 from gradcli.files.binary import ArrayRows, columns_of_npy, columns_of_npz
-from gradcli.files.decoding import Start, named_twice, quoted
+from gradcli.files.decoding import Start, named_twice, quoted, read_text
 from gradcli.files.reader import FileReference, Files
 from gradcli.parts.tables.columnar import ParquetRows
-from gradcli.parts.tables.row_formats import ROW_SUFFIXES
-from gradcli.parts.tables.text_rows import Delimited, ObjectRows, TextRows, first_bytes
+from gradcli.parts.tables.json_rows import ObjectRows, as_json_lines
+from gradcli.parts.tables.row_formats import READ_SUFFIXES, ROW_SUFFIXES
+from gradcli.parts.tables.text_rows import Delimited, TextRows, first_bytes
 from gradcli.results import Block, RowSource
 from gradcli.results.record import Record
 
@@ -32,8 +34,8 @@ def format_of(path: str, given: str | None, option: str) -> str:
     Raises:
         InputError: The suffix says nothing.
     """
-    name = path.lower()
-    form = given or ("csv" if path in ("-", "/dev/stdin") else _format_of_suffix(name))
+    name, suffixes = path.lower(), READ_SUFFIXES if option == "--points-format" else ROW_SUFFIXES
+    form = given or ("csv" if path in ("-", "/dev/stdin") else _format_of_suffix(name, suffixes))
     is_text = path != "@-" and os.path.splitext(name.removesuffix(".gz"))[1] in TEXT_SUFFIXES
     form = form or ("csv" if is_text and option == "--points-format" else None)
     if name.endswith(".gz") and form in ("npy", "npz", "parquet"):
@@ -41,7 +43,7 @@ def format_of(path: str, given: str | None, option: str) -> str:
         raise InputError(said, hint="leave out the last suffix; Parquet compresses its columns")
     if form is None:
         others = ".gz may follow that of a text"
-        hint = f"name it {', '.join(ROW_SUFFIXES)}, or give {option}; {others}"
+        hint = f"name it {', '.join(suffixes)}, or give {option}; {others}"
         hint = f"standard input is - here, and {option} jsonl, or npy, says its format" if path == "@-" else hint
         raise InputError(f"the name '{path}' does not say what format the file is in", hint=hint)
     return form
@@ -57,8 +59,8 @@ def require_suffix(path: str, given: str | None) -> None:
         raise UsageError(f"-o {path} and --format {given} exclude each other", hint="leave out --format")
 
 
-def _format_of_suffix(name: str) -> str | None:
-    return ROW_SUFFIXES.get(os.path.splitext(name.removesuffix(".gz"))[1])
+def _format_of_suffix(name: str, suffixes: Mapping[str, str] = ROW_SUFFIXES) -> str | None:
+    return suffixes.get(os.path.splitext(name.removesuffix(".gz"))[1])
 
 
 def listed(path: str) -> list[str]:
@@ -181,9 +183,14 @@ class PointSource(Record):
             if file.lower().endswith(".gz"):
                 stream = cast("BinaryIO", gzip.GzipFile(fileobj=stream))
             form, begun = self.form, b""
-            if form == "csv" and self.given is None and _format_of_suffix(file.lower()) is None:
+            if form == "jsonl" or (form == "csv" and self.given is None and _format_of_suffix(file.lower()) is None):
                 begun = first_bytes(stream, name)
-                form = "jsonl" if begun.lstrip().startswith(b"{") else form
+                first, is_json = begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1], file.lower().endswith((".json", ".json.gz"))
+                form = "jsonl" if first in (b"{", b"[") else form
+                if first == b"[" or (first == b"{" and is_json):
+                    lines = as_json_lines(read_text(stream, name, begun), name, self.names, self.columns)
+                    yield ObjectRows(io.BytesIO(lines), name, self.names)
+                    return
             if form in ("csv", "tsv"):
                 yield Delimited(stream, name, form, self.names, self.columns, begun=begun)
             elif form == "npy":

@@ -41,9 +41,9 @@ Points = Annotated[
     Option(
         "--points",
         metavar="FILE",
-        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .npy, .npz or .parquet, "
-        "text by gzip too, .csv.gz; a folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A vector x "
-        "has columns x[0], x[1], or x0, x1, or one of lists.",
+        help="The rows, one a point, with columns named as variables are: .csv, .tsv, .jsonl, .json, .npy, .npz or "
+        ".parquet, text by gzip too, .csv.gz; a folder, or a pattern in quotes, 'data/*.csv'; - is standard input. A "
+        "vector x has columns x[0], x[1], or x0, x1, or x_0, x_1, or one of lists.",
     ),
     Fact(OptionKind.FILE),
 ]

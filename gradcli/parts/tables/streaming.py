@@ -37,7 +37,7 @@ MOST_ROW_ENTRIES = 2**20
 """Elements of y and its derivatives at one point: 8 MiB in float64."""
 
 _ELEMENT = re.compile(r"\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\]")
-_SUFFIX = re.compile(r"\d{1,9}(?:_\d{1,9})*")
+_SUFFIX = re.compile(r"_?\d{1,9}(?:_\d{1,9})*")
 _LISTED = 8
 
 
@@ -180,7 +180,7 @@ def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tupl
 def _elements(
     name: str, names: Sequence[str], source: RowSource, spelling: re.Pattern[str]
 ) -> dict[tuple[int, ...], str]:
-    """Find the columns of a variable's elements, by index: `x[0]`, or `x0` unless a variable has that name."""
+    """Find the columns of a variable's elements, by index: `x[0]`, or `x0`, `x_0` unless a variable has that name."""
     found: dict[tuple[int, ...], str] = {}
     for column, shape in source.columns.items():
         if not column.startswith(name) or shape or column in names:

@@ -1,4 +1,4 @@
-"""Bytes to whole rows of text, a chunk at a time; CSV, TSV and JSON Lines to blocks of columns.
+"""Bytes to whole rows of text, a chunk at a time; CSV and TSV to blocks of columns.
 
 A chunk without quotes goes through NumPy's reader in C.  Where that fails, and only there, every row is looked at on
 its own, to find the rows at fault and their faults; both ways read the same numbers.
@@ -6,27 +6,23 @@ its own, to find the rows at fault and their faults; both ways read the same num
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import itertools
-import json
-import math
 import os
 import re
 import stat
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.errors import GradcliError, InputError, TooLargeError
+from gradcli.errors import InputError, TooLargeError
 from gradcli.files.csv_tables import BLANKS, fault_of, is_number, numbers_of, records
 from gradcli.files.decoding import (
     Start,
-    array_of,
     named_twice,
     quoted,
 )
@@ -357,106 +353,3 @@ class Delimited(TextRows):
             # The cells that a broken row has not are empty.
             whole = [[*cells[:width], *[""] * (width - len(cells))] for _, cells, _ in part]
             yield np.array(table, np.float64).reshape(len(part), len(wanted)), whole, [row[0] for row in part], faults
-
-
-# -- JSON Lines: an object a line, whose values are numbers or nested lists of numbers
-
-_LOOKED_AT = 100
-"""Lines in which the shape of a column is looked for, where the first of them have null there."""
-
-_HINT = 'a row is an object, such as {"x": 1, "y": [2, 3]}'
-
-
-class ObjectRows(TextRows):
-    """The rows of a text of JSON Lines; the first object says which columns there are.
-
-    Args:
-        stream: The text.
-        name: What messages call it.
-        variables: The columns of these have the shape of their first value that is not null.
-        begun: The bytes that were read of it.
-    """
-
-    def __init__(self, stream: BinaryIO, name: str, variables: Sequence[str] = (), *, begun: bytes = b"") -> None:
-        super().__init__(stream, name, begun)
-        first, text = next(((number, text) for number, text in self._chunks if text.strip()), (0, ""))
-        self._chunks = itertools.chain([(first, text)], self._chunks)
-        lines = list(itertools.islice(filter(str.strip, text.split("\n")), _LOOKED_AT))
-        rows: list[dict[str, Any]] = []
-        for line in lines:
-            with contextlib.suppress(InputError):
-                rows.append(_object(line, ""))
-        if not rows:
-            said = f"begins with no object of JSON: {quoted(lines[0])}" if lines else "is empty"
-            raise InputError(f"{name} {said}", hint=_HINT)
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(rows[0], ())
-        for key in shapes.keys() & set(variables):
-            value = next((row[key] for row in rows if row.get(key) is not None), None)
-            with contextlib.suppress(GradcliError):
-                shapes[key] = array_of(value, name).shape
-        self.source = RowSource(name, shapes)
-
-    def _blocks(self, text: str, wanted: Sequence[str], *, keep: bool) -> Iterator[Block]:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), self._first) if line.strip()]
-        kept: dict[str, list[Any]] = {name: [None] * len(lines) for name in self.source.columns} if keep else {}
-        columns = {name: np.full((len(lines), *self.source.columns[name]), np.nan) for name in wanted}
-        faults: list[Fault] = []
-        for index, (number, line) in enumerate(lines):
-            where = f"{row_called(self.passed + index + 1, number)} of {self._name}"
-            try:
-                row = _object(line, where)
-                for name, column in kept.items():
-                    column[index] = row.get(name)
-                if keep and (fresh := next((key for key in row if key not in kept), None)) is not None:
-                    keeps = f"{option('keep')} keeps its keys"
-                    said = f"{where} has a key {quoted(fresh)}, which the first row has not, and {keeps}"
-                    raise InputError(said, hint="give every row the same keys, null where there is nothing")
-                cells = [self._cell(row, name, where) for name in wanted]
-            except GradcliError as error:
-                faults.append(Fault(index, *error.text))
-                continue
-            for name, cell in zip(wanted, cells, strict=True):
-                columns[name][index] = cell
-        numbers = np.arange(self.passed + 1, self.passed + len(lines) + 1)
-        self.passed += len(lines)
-        yield Block(numbers, columns, kept, tuple(faults), np.array([number for number, _ in lines], int))
-
-    def _cell(self, row: dict[str, object], name: str, where: str) -> Array | float:
-        value, shape = row.get(name), self.source.columns[name]
-        if type(value) is float and not shape and math.isfinite(value):
-            return value
-        if name not in row:
-            keys = ", ".join(map(quoted, list(row)[:8]))
-            raise InputError(f"{where} has no key {quoted(name)}", hint=f"its keys are {keys}")
-        array = array_of(value, f"{where}, key {quoted(name)},")
-        if array.shape != shape:
-            sizes = f"shape {array.shape}, and in the first row {shape}"
-            raise InputError(f"{where}, key {quoted(name)}, has {sizes}", hint="a variable has one shape in all rows")
-        return array
-
-
-def _object(line: str, where: str) -> dict[str, Any]:
-    """Read a line.
-
-    Raises:
-        InputError: It is not an object, or has a key twice, of which either may be meant.
-    """
-    try:
-        row = _OBJECTS.decode(line)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error).partition(":")[0].lower()
-        place = f", at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise InputError(f"{where} is not JSON: {reason}{place}", hint=_HINT) from None
-    if not isinstance(row, dict):
-        raise InputError(f"{where} is not an object: {quoted(line.strip())}", hint=_HINT)
-    return row
-
-
-def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object has a key twice")
-    return found
-
-
-_OBJECTS = json.JSONDecoder(parse_constant=str, object_pairs_hook=_without_twins)

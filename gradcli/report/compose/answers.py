@@ -8,6 +8,7 @@ definition: v as weights next to the rows of the Jacobian that they weigh, the p
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,6 +33,7 @@ from gradcli.report.compose.formula_tables import (
     long_formulas,
     loss_of,
     note,
+    of_asked,
     standing,
     standing_of,
 )
@@ -42,6 +44,9 @@ from gradcli.report.numbers import LONG, Doubts, Writer, doubts, doubts_of_produ
 
 MOST_ROWS, MOST_COLUMNS = 8, 12
 """Rows and columns of the largest matrix shown whole; of a larger one, the products or the blocks are listed."""
+
+_OF_TORCH = re.compile(r"const_\d+$")
+"""A constant without a name; one that is nan is of torch's own code, such as that of logdet, and says nothing."""
 
 MOST_BELOW = 2
 """Most notes below the answer; more of them stand above it."""
@@ -89,7 +94,9 @@ class Composer(Writer):
         if self.needs_variables and not answer.wrt and not isinstance(answer, results.Evaluation):
             yield note(wording.NO_VARIABLE)
         if isinstance(answer, results.Judged):
-            yield cross_check(answer.check, formula_blocks(answer), is_full=self.is_full)
+            check = answer.check
+            asked = of_asked(check, answer) if check is not None and check.findings else check
+            yield cross_check(asked, formula_blocks(answer), is_full=self.is_full)
         yield from formula_notes(answer)
         yield from notes if is_below else ()
 
@@ -125,7 +132,8 @@ class Composer(Writer):
     # -- the inputs
 
     def _given(self, answer: results.Answer) -> Iterator[doc.Node]:
-        arrays: dict[str, results.Array] = {**answer.inputs, answer.output: answer.value}
+        inputs = {name: x for name, x in answer.inputs.items() if not (_OF_TORCH.match(name) and np.isnan(x).all())}
+        arrays: dict[str, results.Array] = {**inputs, answer.output: answer.value}
         loss = loss_of(answer)
         if (v := getattr(answer, "v", None)) is not None:
             arrays["v" if "v" not in arrays else f"v_{answer.output}"] = v
@@ -135,17 +143,15 @@ class Composer(Writer):
         said = []
         if loss is not None:
             arrays |= loss.inputs
-            value = self.number(loss.value[()])
-            said.append(line("loss = ", code(loss.expression), f" = {value}, and v = ∂loss/∂{answer.output}"))
-        if words := wording.in_dtype(answer):
-            said.append(line(words.strip()))
+            known = f" = {self.number(loss.value[()])}, and v = ∂loss/∂{answer.output}"
+            said.append(line("loss = ", code(loss.expression), known))
+        said += [line(words.strip())] if (words := wording.in_dtype(answer)) else []
         if self.is_full:
             yield self.arrays(((Named(name), array, {}) for name, array in arrays.items()), answer.dtype)
         else:
             shapes = {name: f" {array.shape}" * (array.size > LONG) for name, array in arrays.items()}
             said = [*(line(f"{name}{shapes[name]} = {self.listed(arrays[name])}") for name in arrays), *said]
-        if said:
-            yield doc.Abreast(tuple(said))
+        yield from [doc.Abreast(tuple(said))] if said else []
 
     # -- one number by another
 
@@ -156,7 +162,6 @@ class Composer(Writer):
         (name,) = answer.inputs
         if answer.inputs[name].ndim or answer.value.ndim or answer.wrt != (name,):
             return None
-        x, y = Named(name), Named(answer.output)
         match answer:
             case results.Hessian():
                 formula = answer.symbolic.get(name, {}).get(name)
@@ -169,16 +174,16 @@ class Composer(Writer):
         if formula is not None and not formula.holds_here:
             return None  # it does not equal the number
         (part,) = answer.asked
-        label, number = PARTIAL(y, x) if part.kind == "vjp" else part.label, part.numbers
+        label, number = PARTIAL(Named(answer.output), Named(name)) if part.kind == "vjp" else part.label, part.numbers
         parts: list[str | doc.Inline] = [doc.Symbol(label)]
         if formula is not None and formula.text != self.number(number[()]):
             parts += [" = ", doc.FormulaText(formula.brief[0].expression)]
         parts += [" = ", *self.cell(number[()], entries_of(answer, part).get(()))]
         parts.append(f" at {name} = {self.number(answer.inputs[name][()])}{wording.in_dtype(answer)}")
         if answer.check is not None:
-            is_proved = answer.check.verdict == "agree" and answer.check.proven
+            is_proved = (asked := of_asked(answer.check, answer)).verdict == "agree" and asked.proven
             proved = doc.Styled(f"{mark('agree')} proven", TONES["agree"])  # in a line there is no room for both words
-            parts += ["   ", proved if is_proved else standing_of(answer.check)]
+            parts += ["   ", proved if is_proved else standing_of(asked)]
         return doc.Note(line(*parts))
 
     # -- the numbers asked for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 from gradcli import results
@@ -119,10 +120,15 @@ def _formulas(found: Sequence[doc.EquationCell]) -> tuple[doc.Line, list[doc.Lin
     """List the first formulas, below a header; one alone has its name as the header."""
     if len(found) == 1:
         return line(doc.Symbol(found[0].left)), [line(_in_short(found[0]))]
-    cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in found[:MOST_FORMULAS]]
-    if len(found) > MOST_FORMULAS:
-        cells.append(line(f"and {len(found) - MOST_FORMULAS} more"))
+    ordered = found if len(found) <= MOST_FORMULAS else sorted(found, key=_is_zero)
+    cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in ordered[:MOST_FORMULAS]]
+    cells += [line(f"and {len(found) - MOST_FORMULAS} more")] * (len(found) > MOST_FORMULAS)
     return line("formula"), cells
+
+
+def _is_zero(one: doc.EquationCell) -> bool:
+    """Tell whether a formula is 0, which of many formulas is shown last."""
+    return isinstance(one.right, doc.FormulaText) and one.right.notation.text == "0"
 
 
 def _in_short(one: doc.EquationCell) -> str | doc.Inline:
@@ -137,6 +143,27 @@ def standing(
     """Write a verdict with its sign, in its colour."""
     said = judged(verdict, proven=proven, digits=digits)
     return doc.Styled(f"{mark(verdict, is_slight=is_slight)} {said}", TONES[verdict])
+
+
+def of_asked(check: results.Check, answer: results.Answer) -> results.Check:
+    """Return a check with the verdict on what was asked for alone.
+
+    What it found of the value, and next to second derivatives of the first ones, is said below them; that a value is
+    held constant is of its derivative.
+    """
+    if isinstance(answer, results.Evaluation):
+        return check
+    beside = _BESIDE_SECOND if isinstance(answer, results.Hessian | results.HVP) else ("value",)
+    own = tuple(one for one in check.findings if one.kind not in beside or one.verdict == "cut")
+    is_of_findings = check.findings_count == len(check.findings) > len(own)
+    if not is_of_findings or check.verdict not in {one.verdict for one in check.findings}:
+        return check
+    verdicts = [one.verdict for one in own]
+    return replace(check, verdict=max(verdicts, key=results.SEVERITY.index, default="agree"), findings=own)
+
+
+_BESIDE_SECOND = ("value", "jacobian", "vjp", "gradient")
+"""Kinds of numbers that stand next to second derivatives."""
 
 
 def standing_of(check: results.Check) -> doc.Styled:

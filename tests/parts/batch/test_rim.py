@@ -26,8 +26,8 @@ def _refused(command: str, expression: str, **request: Any) -> GradcliError:
 TWO = {"at": {"x": [1, 2]}}
 
 REWRITTEN = [
-    ("where(x==0, 0, sin(x)/x)", 101, "where(x == 0, 0, sin(x)/where(x == 0, 1, x))"),
     ("where(x>0, sqrt(x), 0)", 102, "where(x > 0, sqrt(where(x > 0, x, 1)), 0)"),
+    ("where(x==0, 0, sin(x)/x)", 101, "where(x == 0, 0, sin(x)/where(x == 0, 1, x))"),
 ]
 
 

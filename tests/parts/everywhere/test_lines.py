@@ -9,6 +9,7 @@ import pytest
 from gradcli import Function
 from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
+from gradcli.parts.everywhere import ranges
 from gradcli.parts.everywhere.array_jets import ArrayEvaluator
 from gradcli.parts.everywhere.intervals import Interval
 from gradcli.parts.everywhere.jets import Evaluator, Jet
@@ -16,7 +17,6 @@ from gradcli.parts.everywhere.line_boxes import on_line
 from gradcli.parts.everywhere.moving_box import moving_box
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses
 from gradcli.parts.everywhere.scalars import in_numbers
-from gradcli.progress import budget
 from gradcli.results import BoxRange
 
 OF_ARRAYS = [
@@ -161,10 +161,10 @@ def test_an_order_of_additions_rounds_no_more_than_is_said() -> None:
     assert max(errors) > 0
 
 
-def test_a_million_numbers_have_bounds_once_they_are_evaluated() -> None:
+def test_a_million_numbers_have_bounds_once_they_are_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though the share of each search is shorter than one evaluation; with more time, the bounds are nearer."""
-    with budget(1):
-        answer = Function("mean(x**2)").range({"x": np.linspace(-1, 1, 300_000)}, box={"t": "0..1"}, along="ones")
+    monkeypatch.setattr(ranges, "SECONDS", 0.2)  # of this thread, however busy the machine is
+    answer = Function("mean(x**2)").range({"x": np.linspace(-1, 1, 300_000)}, box={"t": "0..1"}, along="ones")
     low, high = answer.bounds[0].low, answer.bounds[0].high
     assert -10 < low <= 1 / 3
     assert 4 / 3 <= high < 10

@@ -41,6 +41,8 @@ PROVED = [
     ("-abs(x)", "concave", "-9..9"),
     ("x**4 - x**2/2 + x**2", "convex", "-1..1"),
     ("sin(x)", "concave", "0..3.14"),
+    ("max([x, 1 - x])", "y >= 0.5 and convex", "-2..3"),
+    ("where(abs(x) < 1e-30, 1, abs(x))", "y > 0", "-1..1"),
 ]
 """Functions with what is true of them everywhere."""
 
@@ -103,11 +105,20 @@ def test_a_flat_bowl_is_convex() -> None:
     assert _proof("x**2 - 2*x*y + y**2", "convex", x="-1..1", y="-1..1").status == "proved"
 
 
-def test_what_is_true_by_a_hair_is_left_open() -> None:
-    """The least value is 0 at a point that no box is, and both verdicts would be lies."""
-    found = _proof("x**2 - 2*x*sqrt(2) + 2", "y >= 0", x="0..3")
+@pytest.mark.parametrize(
+    ("text", "statement", "ends"),
+    [
+        ("x**2 - 2*x*sqrt(2) + 2", "y >= 0", "0..3"),
+        ("softplus(x) - relu(x)", "y <= log(2)", "-20..20"),
+        ("abs(2 - x) + abs(x)", "y >= 2", "-0.5..4"),
+    ],
+)
+def test_what_is_true_by_a_hair_is_left_open(text: str, statement: str, ends: str) -> None:
+    """Both verdicts would be lies at a point that no box is; the search ends where halving has nothing to gain."""
+    found = _proof(text, statement, x=ends)
     assert found.status == "undecided"
     assert 0 < found.left < 1e-3
+    assert found.boxes < 1000
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from gradcli.errors import GradcliError
 from gradcli.language.parsing import parse
 from gradcli.parts.everywhere import box_regions, least_values, proving
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
-from gradcli.parts.everywhere.box_document import outward
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.intervals import Interval
 from gradcli.parts.everywhere.jets import Evaluator
@@ -26,6 +25,7 @@ from gradcli.parts.everywhere.least_values import LeastValueSearch
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.parts.everywhere.stopping import INTERRUPTED, interruptible, must_stop
 from gradcli.progress import budget
+from gradcli.report.numbers import outward
 from gradcli.results import BoxChecking, BoxPlace, BoxRange
 from tests.parts.everywhere.published_minima import PUBLISHED, Published
 from tests.parts.everywhere.truths_on_boxes import composed

@@ -60,6 +60,9 @@ OF_SEVERAL = (
 )
 """The same of several numbers."""
 
+TAKES_LONG = ("median([u, 0, 0.3])", "median([u, 0, 0.3], 0)[0]")
+"""Those of them that are recorded at many points."""
+
 
 def _escaped(text: str, draw: random.Random, boxes: int, points: int) -> Iterator[str | None]:
     """Yield None for each number of torch that is within its bounds, else what it is.
@@ -84,7 +87,12 @@ def _escaped(text: str, draw: random.Random, boxes: int, points: int) -> Iterato
                     yield None if is_within else f"{text} at {x!r}: {number} is not in {own.wide.select(np.array([n]))}"
 
 
-@pytest.mark.parametrize("text", [*ELEMENTWISE, *OF_SEVERAL])
+EVERY = [
+    pytest.param(text, marks=pytest.mark.thorough if text in TAKES_LONG else ()) for text in (*ELEMENTWISE, *OF_SEVERAL)
+]
+
+
+@pytest.mark.parametrize("text", EVERY)
 @pytest.mark.one_in(8)
 def test_numbers_of_torch_are_within_what_is_bounded_of_a_recording(text: str) -> None:
     """Where its way changes between the points at which it was recorded."""

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,8 @@ FUNCTIONS: dict[str, tuple[Any, float, float]] = {
     "i1e(x)": (lambda x: mp.besseli(1, x) * mp.exp(-abs(x)), 0.1, 20),
     "erfinv(x)": (mp.erfinv, -0.99, 0.99),
     "erfcx(x)": (lambda x: mp.exp(x * x) * mp.erfc(x), -5, 5),
+    "zeta(2, x)": (lambda x: mp.zeta(2, x), 0.01, 30),
+    "gammaincc(2.5, x)": (lambda x: mp.gammainc(2.5, x, regularized=True), 0.01, 30),
     "log_ndtr(x)": (lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2), -20, 8),
 }
 """Functions of x with their truths and ranges."""
@@ -106,48 +109,72 @@ def test_no_number_of_torch_is_farther_off_than_the_bound(text: str) -> None:
             assert next(_violations(text, dtype, draw, 4), None) is None
 
 
-KERNEL_RANGES = {
-    "lgamma": (mp.loggamma, 1e-3, 1e3),
-    "digamma": (mp.digamma, 1e-3, 1e3),
-    "polygamma": (lambda x: mp.polygamma(2, x), 1e-3, 1e3),
-    "i0": (lambda x: mp.besseli(0, x), 1e-6, 80),
-    "i1": (lambda x: mp.besseli(1, x), 1e-6, 80),
-    "i0e": (lambda x: mp.besseli(0, x) * mp.exp(-x), 1e-6, 300),
-    "i1e": (lambda x: mp.besseli(1, x) * mp.exp(-x), 1e-6, 300),
-    "erfinv": (mp.erfinv, 1e-6, 0.99),
-    "erfcx": (lambda x: mp.exp(x * x) * mp.erfc(x), 1e-6, 20),
+def _zeta(order: Any, x: Any) -> Any:
+    with mp.workdps(60 + 4 * int(order)):  # of which those behind the point are right
+        return mp.zeta(order, x)
+
+
+KERNEL_RANGES: dict[str, tuple[Any, float, float]] = {
+    "lgamma(x)": (mp.loggamma, 1e-3, 1e3),
+    "digamma(x)": (mp.digamma, 1e-3, 1e3),
+    "polygamma(2, x)": (lambda x: mp.polygamma(2, x), 1e-3, 1e3),
+    "i0(x)": (lambda x: mp.besseli(0, x), 1e-6, 80),
+    "i1(x)": (lambda x: mp.besseli(1, x), 1e-6, 80),
+    "i0e(x)": (lambda x: mp.besseli(0, x) * mp.exp(-x), 1e-6, 300),
+    "i1e(x)": (lambda x: mp.besseli(1, x) * mp.exp(-x), 1e-6, 300),
+    "erfinv(x)": (mp.erfinv, 1e-6, 0.99),
+    "erfcx(x)": (lambda x: mp.exp(x * x) * mp.erfc(x), 1e-6, 20),
+    **{f"zeta({s}, x)": (partial(_zeta, mp.mpf(s)), 1e-3, 1e4) for s in (1.0625, 1.5, 2, 8.5, 64)},
+    **{
+        f"gammaincc({a}, x)": (partial(lambda a, x: mp.gammainc(a, x, regularized=True), mp.mpf(a)), 1e-3, high)
+        for a, high in ((0.125, 2), (0.5, 600), (0.75, 1.5), (2.5, 60), (20, 60))
+    },
 }
-"""A special function of each row of the table, by mpmath, with the range in which it is tried."""
+"""Special functions of each row of the table, by mpmath, with the range in which they are tried."""
 
 
-def _errors(name: str, dtype: Dtype, count: int) -> Iterator[tuple[float, float]]:
+def _errors(text: str, dtype: Dtype, count: int) -> Iterator[tuple[float, float]]:
     """Yield the error of a kernel at points of all magnitudes, and what the table says of it."""
-    (truth, low, high), draw, kind = KERNEL_RANGES[name], random.Random(name), np.dtype(dtype).type
-    call = parse("polygamma(2, x)" if name == "polygamma" else f"{name}(x)").lines[-1].call
-    function = getattr(torch, name, None) or getattr(torch.special, name)
+    (truth, low, high), draw, kind = KERNEL_RANGES[text], random.Random(text), np.dtype(dtype).type
+    call = parse(text).lines[-1].call
+    function = getattr(torch, call.op.name, None) or getattr(torch.special, call.op.name)
     numbers = np.array([low * (high / low) ** draw.random() for _ in range(count)]).astype(kind)
-    tensor = torch.tensor(numbers)
-    found = (function(2, tensor) if name == "polygamma" else function(tensor)).tolist()
+    first = [float(one) for one in (*call.statics, *call.operands[:-1])]
+    others = [int(one) if call.statics else torch.tensor(one, dtype=getattr(torch, dtype)) for one in first]
+    found = function(*others, torch.tensor(numbers)).tolist()
     for x, number in zip(numbers.astype(float), found, strict=True):
         with mp.workdps(60):
             exact = truth(mp.mpf(x))
             error = float(abs(mp.mpf(number) - exact))
-        bound = kernel_error(call, [point(np.array([x]))], np.array([abs(float(exact))]), rounded_passes.UNITS[dtype])
-        yield error, float(bound[0])
+        operands = [*(point(one) for one in first[len(call.statics) :]), point(np.array([x]))]
+        bound = kernel_error(call, operands, np.array([abs(float(exact))]), rounded_passes.UNITS[dtype])
+        if abs(exact) < np.finfo(kind).max:
+            yield error, float(bound[0])
 
 
-@pytest.mark.parametrize("name", KERNELS)
+def test_each_special_function_is_tried() -> None:
+    """Of the rows of the table."""
+    assert {text.partition("(")[0] for text in KERNEL_RANGES} == KERNELS.keys()
+
+
+@pytest.mark.parametrize("text", KERNEL_RANGES)
 @pytest.mark.one_in(3)
-def test_special_functions_err_by_less_than_their_row_says(name: str) -> None:
+def test_special_functions_err_by_less_than_their_row_says(text: str) -> None:
     """With a margin of a third, in both formats."""
-    assert all(1.3 * error <= bound for dtype in FORMATS for error, bound in _errors(name, dtype, 60))
+    assert all(1.3 * error <= bound for dtype in FORMATS for error, bound in _errors(text, dtype, 60))
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", KERNELS)
-def test_special_functions_err_by_less_than_their_row_says_at_many_points(name: str) -> None:
+@pytest.mark.parametrize("text", KERNEL_RANGES)
+def test_special_functions_err_by_less_than_their_row_says_at_many_points(text: str) -> None:
     """Without the margin, at thousands."""
-    assert all(error <= bound for dtype in FORMATS for error, bound in _errors(name, dtype, 3000))
+    assert all(error <= bound for dtype in FORMATS for error, bound in _errors(text, dtype, 3000))
+
+
+def test_what_was_not_measured_has_no_bound() -> None:
+    """Torch's gammaincc is off by 1e-9 next to its first operand, where that is above 20."""
+    box = moving_box(Function("gammaincc(a, x)")._asked({"a": np.array(22.0)}), {"x": "20..30"})
+    assert np.isinf(RoundedPasses(box).run(Interval(np.array([[27.0]]), np.array([[28.0]])))[0].error).all()
 
 
 @pytest.mark.parametrize("planted", ["UNITS", "SLOPES", "THRESHOLD"])

@@ -95,6 +95,7 @@ def test_the_strip_is_drawn_on_a_terminal(gradcli: Command) -> None:
     assert "░░░░███" in out
     assert "█ torch proved right   ░ digits lost, not proved" in out
     assert "proved on 84." in out
+    assert "off by at most 9.4e-10" in out
 
 
 def test_the_strip_is_drawn_in_a_file(gradcli: Command, tmp_path: Path) -> None:

@@ -22,14 +22,17 @@ WITHOUT = {
     "full_like": "takes the shape alone",
     "scalar_tensor": "is made of no tensor",
     "randperm": "is made of no tensor",
+    "resize_": "leaves numbers that nobody has written",
 }
 """Operations without a row or a rule, which torch does not decompose either."""
 
 
 def _core() -> Iterator[Any]:
-    for name in dir(torch.ops.aten):
-        packet = getattr(torch.ops.aten, name)
-        for overload in packet.overloads() if hasattr(packet, "overloads") else ():
+    """Yield the overloads of the core of aten, whichever of them this process has used before."""
+    names = {name.removeprefix("aten::").partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
+    for name in sorted(names):
+        packet: Any = getattr(torch.ops.aten, name, None)
+        for overload in packet.overloads() if packet is not None else ():
             if torch.Tag.core in (found := getattr(packet, overload)).tags:
                 yield found
 

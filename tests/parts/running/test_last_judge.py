@@ -60,7 +60,7 @@ class Bisection(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
         low, high = torch.zeros_like(x), x + 1
-        for _ in range(60):
+        for _ in range(54):  # until the ends are neighbours
             middle = (low + high) / 2
             low, high = torch.where(middle**2 <= x, middle, low), torch.where(middle**2 <= x, high, middle)
         ctx.save_for_backward(low)

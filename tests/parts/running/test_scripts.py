@@ -377,3 +377,18 @@ def test_a_leaf_that_shares_memory_is_a_leaf_of_its_own(gradcli: Command) -> Non
     found = [json.loads(line)["vjp"] for line in done.out.splitlines()]
     assert found == [{"p": [4, 8]}, {"a": [2, 6], "q": [8, 8]}, {"w": [1, 2], "a": [1, 2]}]
     assert gradcli("run", "-c", STACKED).code == 0
+
+
+@pytest.mark.part("explain")
+@pytest.mark.parametrize(("passes", "runs"), [(1, 1), (3, 1), (4, 2)])
+def test_a_script_of_few_passes_is_run_once_for_its_last(
+    passes: int, runs: int, folder: Path, gradcli: Command
+) -> None:
+    """One with more of them is run once more, which is said; what it prints is shown once."""
+    loop = f"for n in range({passes}):\n    (n * x**2).sum().backward()\nprint('printed')\n"
+    (folder / "s.py").write_text(START + "with open('runs', 'a') as f: f.write('.')\n" + loop)
+    found = gradcli("explain", "s.py", "--format", "plain")
+    assert (found.code, found.out) == (0, " ".join(f"{2 * (passes - 1) * x:g}" for x in (3, 4)) + "\n")
+    assert (folder / "runs").read_text() == "." * runs
+    assert found.err.count("printed") == 1
+    assert ("s.py was run twice" in found.err) is (runs == 2)

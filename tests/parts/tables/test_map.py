@@ -146,7 +146,7 @@ def test_cells_that_are_kept_are_as_they_were(gradcli: Command, tmp_path: Path) 
 
 
 REFUSED: list[tuple[str, str, bytes, list[str], str]] = [
-    ("x", "t.rows", b"x", [], "hint: name it .csv, .tsv, .jsonl, .ndjson, .npy, .npz, .parquet, .pq, or "),
+    ("x", "t.rows", b"x", [], "hint: name it .csv, .tsv, .jsonl, .ndjson, .npy, .npz, .parquet, .pq, .json, or "),
     ("x", "t.csv", KEPT, ["--keep", "-o", "out.npy"], "the column 'name', and 'a, \"b\"?c' in it is not"),
     ("a*b*c", "t.npy", npy(TABLE), [], "there are 3 variables"),
     ("x", "t.npy", npy(3.0), [], "is an array of shape ()"),
