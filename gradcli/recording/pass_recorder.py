@@ -17,6 +17,7 @@ import numpy as np
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.jacobians import gradients
 from gradcli.autodiff.run import Operation, Tensor, apply, differentiated_by, evaluate, leaves_of, output_of
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
@@ -278,14 +279,15 @@ def passes_of_code(recorder: PassRecorder, y: Tensor, leaves: Mapping[str, Tenso
         called: The name of the code.
 
     Raises:
-        InputError: A call has no meaning here.
+        InputError: A call has no meaning here, or torch refuses the way back.
+        UserCodeError: Code of the user's that runs on it fails.
     """
     seed, seeds = torch.ones_like(y), {OF_Y: f"cotangent {OF_Y}"}
     recorder.give({seeds[OF_Y]: seed})
     value = recorder.number(y)
     words = recorder.decisions.in_words(recorder.program(value))
     with recorder:
-        found = dict(zip(leaves, _grad([y], [*leaves.values()], [seed]), strict=True)) if leaves else {}
+        found = dict(zip(leaves, gradients(y, [*leaves.values()], seed), strict=True))
     program = replace(recorder.lines.program([value]), called=called)
     passes = _found(recorder, {**found, OF_Y: y}, seeds, program, has_conditions=True)
     return replace(passes, decided={one: words[guard] for guard, one in zip(words, passes.conditions, strict=False)})

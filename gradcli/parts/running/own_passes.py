@@ -13,8 +13,8 @@ from dataclasses import replace
 from types import FrameType
 
 from gradcli.autodiff._torch import torch
-from gradcli.autodiff.backward_errors import raise_of_backward
 from gradcli.autodiff.devices import CPU
+from gradcli.autodiff.jacobians import gradients
 from gradcli.errors import InputError
 from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.torch_passes import TorchPasses
@@ -46,10 +46,7 @@ def own_passes(made: RecordedFunction, wrt: Sequence[str]) -> TorchPasses:
     with call.surroundings.shared(is_silent=True):
         states = random_states()
         ran = made.forward(made.arrays, wrt, recorder=recorder)
-        try:
-            found = passes_of_code(recorder, ran.output, {name: ran.leaves[name] for name in wrt}, call.called)
-        except BaseException as error:
-            raise_of_backward(error, ran.output)
+        found = passes_of_code(recorder, ran.output, {name: ran.leaves[name] for name in wrt}, call.called)
         has_drawn = any(one.is_past for one in states)
         is_of_user = bool(wrt) and _runs_code(made, wrt)
     decisions = recorder.decisions
@@ -74,13 +71,10 @@ def _runs_code(made: RecordedFunction, wrt: Sequence[str]) -> bool:
             found.append(file)
 
     forward, before = made.forward(made.arrays, wrt), sys.getprofile()
-    leaves = [forward.leaves[name] for name in wrt]
-    if not forward.output.requires_grad:
-        return False
-    seed = torch.ones_like(forward.output)
+    leaves, seed = [forward.leaves[name] for name in wrt], torch.ones_like(forward.output)
     try:
         sys.setprofile(note)
-        torch.autograd.grad(forward.output, leaves, seed, allow_unused=True)
+        _ = gradients(forward.output, leaves, seed)
     finally:
         sys.setprofile(before)
     return bool(found)
