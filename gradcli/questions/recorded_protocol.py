@@ -14,6 +14,7 @@ from gradcli.crosscheck.boundaries import Boundary
 from gradcli.crosscheck.formulas import Derived, Formulas
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers
+from gradcli.language.program.torch_passes import TorchPasses
 from gradcli.language.program.wengert import Atom, Program
 from gradcli.results import Entry, Mode, Verdict
 
@@ -102,6 +103,13 @@ class Recording(Protocol[Asked_contra]):
 
     def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
         """Run the function again, with a graph for the variables to differentiate by."""
+
+    def passes(self, wrt: Sequence[str]) -> TorchPasses:
+        """Record torch's passes of the function itself, with what it decides by; to y alone for no variable.
+
+        Raises:
+            InputError: It does what is not known at other points, or a call cannot be recorded.
+        """
 
     def tangent(self, arrays: Mapping[str, Array], u: Mapping[str, Array]) -> Array:
         """Compute Ju by forward mode."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.language.program.wengert import Atom, Program
 from gradcli.recording.aten_calls import DecidedValue, tensors_in
 from gradcli.recording.decisions import ORDERED, SMALLEST, RecordedDecisions
 from gradcli.recording.places import CallPlace
@@ -23,29 +24,38 @@ UNSEEN = frozenset(
 """Calls whose decomposition asks for values where nothing records it: NaNs, equal values, pivots, a rank."""
 
 
+NOWHERE = CallPlace()
+"""No place in the code of a user."""
+
+
 class PassDecisions(RecordedDecisions):
     """Record of the decisions in torch's passes, each with a condition."""
 
-    def hold(self, tensors: Iterable[Tensor]) -> None:
+    def hold(self, tensors: Iterable[Tensor], place: CallPlace = NOWHERE, shown: str = "") -> None:
         """Require that these values do not change, as a call decides something by them."""
         for one in tensors:
             if one.is_floating_point() and self.recorder.is_known(one):
-                self.guards.append(DecidedValue(self.recorder.operand(one, CallPlace()), ""))
+                self.guards.append(DecidedValue(self.recorder.operand(one, CallPlace()), str(place), shown))
 
     def of_whole_numbers(self, name: str, given: Mapping[str, object], found: object, place: CallPlace) -> None:
         """Add the condition under which a call gives the same whole numbers."""
         if name in ORDERED and (asked := _in_order(self, name, given)) is not None:
-            self._decided(asked, place)
+            self._decided(asked, place, f"what {name}() gives")
             return
         before = len(self.guards)
         if name not in ORDERED:
             super().of_whole_numbers(name, given, found, place)
         if len(self.guards) == before:
-            self.hold(tensors_in(given))
+            self.hold(tensors_in(given), place, f"what {name}() gives")
 
     def note_numbers_leaving(self, called: str, tensors: Sequence[Tensor], place: CallPlace) -> None:
         """Require that the numbers which Python reads do not change, as any code may depend on them."""
-        self.hold(tensors)
+        self.hold(tensors, place, f"the number that {called}() reads")
+
+    def in_words(self, program: Program) -> dict[Atom, str]:
+        """Say what each condition decides, and where, in the names of a Program."""
+        known = self.conditions(program).conditions if self.guards else ()
+        return {one.condition: said.shown for one, said in zip(dict.fromkeys(self.guards), known, strict=True)}
 
 
 def _in_order(decisions: PassDecisions, name: str, given: Mapping[str, object]) -> Tensor | None:

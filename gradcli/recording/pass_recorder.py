@@ -17,6 +17,7 @@ import numpy as np
 
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
+from gradcli.autodiff.jacobians import gradients
 from gradcli.autodiff.run import Operation, Tensor, apply, differentiated_by, evaluate, leaves_of, output_of
 from gradcli.errors import GradcliError, Span
 from gradcli.language.ops import Kind
@@ -265,9 +266,46 @@ def _recorded(
         by = recorder.by({line.call: line.span for line in ran.lines})
         y = output_of(ran, evaluate(ran, leaves, dtype, by=by), dtype)
         found = dict(zip(wrt, _passes(way, y, [leaves[name] for name in wrt], wrt, seed), strict=True))
+    return _found(recorder, {**found, OF_Y: y}, seeds, ran, wrong=tuple(wrong.values()), has_conditions=has_conditions)
+
+
+def passes_of_code(recorder: PassRecorder, y: Tensor, leaves: Mapping[str, Tensor], called: str) -> TorchPasses:
+    """Go back from a value that code computed under a recorder, with all that decides what is computed.
+
+    Args:
+        recorder: The recorder, which has seen the value computed, and sees the way back.
+        y: The value.
+        leaves: The tensors to go back to, by name.
+        called: The name of the code.
+
+    Raises:
+        InputError: A call has no meaning here, or torch refuses the way back.
+        UserCodeError: Code of the user's that runs on it fails.
+    """
+    seed, seeds = torch.ones_like(y), {OF_Y: f"cotangent {OF_Y}"}
+    recorder.give({seeds[OF_Y]: seed})
+    value = recorder.number(y)
+    words = recorder.decisions.in_words(recorder.program(value))
+    with recorder:
+        found = dict(zip(leaves, gradients(y, [*leaves.values()], seed), strict=True))
+    program = replace(recorder.lines.program([value]), called=called)
+    passes = _found(recorder, {**found, OF_Y: y}, seeds, program, has_conditions=True)
+    return replace(passes, decided={one: words[guard] for guard, one in zip(words, passes.conditions, strict=False)})
+
+
+def _found(
+    recorder: PassRecorder,
+    ends: Mapping[str, Tensor | None],
+    seeds: Mapping[str, str],
+    ran: Program,
+    *,
+    wrong: tuple[str, ...] = (),
+    has_conditions: bool = False,
+) -> TorchPasses:
+    """Give all that was recorded of passes that end with some tensors."""
     atoms = {
         name: None if tensor is None or torch_internals.is_zero_tensor(tensor) else recorder.number(tensor)
-        for name, tensor in {**found, OF_Y: y}.items()
+        for name, tensor in ends.items()
     }
     guards = dict.fromkeys(guard.condition for guard in recorder.decisions.guards if has_conditions)
     whole = expansion(
@@ -277,7 +315,7 @@ def _recorded(
     results = {name: None if atom is None else whole.renamed.get(atom, atom) for name, atom in atoms.items()}
     value = results.pop(OF_Y)
     assert value is not None, "y is a tensor"  # noqa: S101
-    told = tuple(dict.fromkeys((*recorder.faults, *wrong.values())))
+    told = tuple(dict.fromkeys((*recorder.faults, *wrong)))
     known = {name: numbers_of(leaf.value).astype(np.float64) for name, leaf in recorder.leaves.items()}
     conditions = tuple(whole.renamed.get(one, one) for one in guards)
     return TorchPasses(whole.program, known, seeds, results, value, told, tuple(recorder.wrong), conditions)

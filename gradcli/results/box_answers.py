@@ -85,7 +85,8 @@ class BoxRegion(Record):
             largest number in the box is, as a truth next to it is 0. Of others nothing is proved: they may hold a
             `kink`, `jump`, `pole`, or `edge` of the domain, are `outside` of it, or torch's numbers may `overflow`; in
             `underflow`, a number is below the smallest one with all digits, and torch's is so too, or 0; a witness has
-            nan where the truth is a number (`nan-trap`), or lost digits (`inaccurate`); `open` without one.
+            nan where the truth is a number (`nan-trap`), lost digits (`inaccurate`), the derivative with a value held
+            constant (`cut`), or another one than the function has (`disagree`); `open` without one.
         share: Its share of the box.
         pieces: The number of boxes that it is made of.
         low: The lower ends of the least box around it, by variable.

@@ -34,6 +34,8 @@ RegionVerdict = Literal[
     "overflow",
     "underflow",
     "inaccurate",
+    "cut",
+    "disagree",
     "open",
 ]
 """Verdicts on a region of a box: see `BoxRegion`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,8 @@ class TorchPasses:
         wrong: The formulas of torch's among them that are wrong here, which no rounding explains.
         conditions: Values, where they are asked for, by which torch decides what it does: where each is what it is at
             the recorded point, torch runs the same operations.
+        is_of_user: Whether code of a user ran on the way back, as in a custom function or a hook.
+        decided: Those by which code decides on its way to y, each with what it decides and where, in words.
     """
 
     program: Program
@@ -42,6 +44,8 @@ class TorchPasses:
     faults: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
     conditions: tuple[Atom, ...] = ()
+    is_of_user: bool = False
+    decided: Mapping[Atom, str] = field(default_factory=dict)
 
 
 RecordPasses = Callable[..., TorchPasses | None]

@@ -100,7 +100,8 @@ class ClaimsInBox:
                 for name, one in claims.items()
             }
             found = tuple(each_claim(bound, v, claims, {}, tolerance, self.seed, boxes=boxes))
-            notes = _notes(self.unbound, ranges) if any(one.status == "proved" for one in found) else ()
+            found, notes = _of_code(self.unbound, ranges, found)
+            notes += _notes(self.unbound, ranges) if any(one.status == "proved" for one in found) else ()
         return results.BoxChecking(
             command="check",
             expression=bound.program.expression,
@@ -144,6 +145,28 @@ def _require_of_claims(allowed: str) -> None:
         hint = did_you_mean(allowed, [results.NO_COUNTEREXAMPLE])
         message = f"{option('allow')} names '{allowed}', and a claim is proved, refuted, or has no counterexample"
         raise InputError(message, hint=hint or f"write {option('allow', results.NO_COUNTEREXAMPLE)}")
+
+
+def _of_code(
+    unbound: FunctionWithValues, ranges: Mapping[str, str], claims: tuple[results.Claim, ...]
+) -> tuple[tuple[results.Claim, ...], tuple[str, ...]]:
+    """Leave claims on code unproved where its backward pass is seen to be wrong; give remarks.
+
+    Raises:
+        GradcliError: The code may do something else in the box than what was recorded of it.
+    """
+    if unbound.recording is None or not any(one.status == "proved" for one in claims):
+        return claims, ()
+    if is_listed("everywhere"):
+        from gradcli.parts.everywhere import OF_RECORDING, wrong_backward_in_box
+
+        if wrong := wrong_backward_in_box(unbound, ranges):
+            claims = tuple(
+                replace(one, status="no counterexample", note=wrong) if one.status == "proved" else one
+                for one in claims
+            )
+        return claims, (OF_RECORDING,)
+    return claims, ()
 
 
 def _notes(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> tuple[str, ...]:

@@ -106,9 +106,9 @@ def check(
         of_points = {
             "v": None if claim else v, "expect": expect, "assume": assume, "shape": shape, "random": random,
             "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
+            "backward_of": numbers_of,
         }  # fmt: skip
-        given = tuple(name for name, one in of_points.items() if one is not None and one is not False)
-        _require_of_boxes(given)
+        _require_of_boxes([name for name, one in of_points.items() if one is not None and one is not False])
         typed, at = self._next_to(claim or {}), self._starting(at, box, None)
         claim = with_statements(claim or {}, self.variables)
         meant = typed._asked(at, **options)

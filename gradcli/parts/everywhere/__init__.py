@@ -18,8 +18,10 @@ box_statements                   statements on y and its derivatives, as numbers
 curvature_rules                  convexity by composition
 proving                          proofs and counterexamples of statements
 kernel_errors                    how torch's special functions err
+pass_differences                 the backward pass of a user's own code, and the derivative
 rounded_passes, rounded_arrays   torch's passes on boxes, with a column of errors: of numbers, of arrays
 recordings                       parts of a box in which torch runs the same operations
+code_boxes                       code, whose recording has to be the function in all of a box
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_signs                        the signs that an expression may have in a box
 box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
@@ -46,12 +48,14 @@ if TYPE_CHECKING:
         checked_in_box as checked_in_box,
         failing_points as failing_points,
         not_everywhere_in as not_everywhere_in,
+        wrong_backward_in_box as wrong_backward_in_box,
     )
     from gradcli.parts.everywhere.box_signs import signs_in_box as signs_in_box
     from gradcli.parts.everywhere.lost_bits import (
         has_values_in_box as has_values_in_box,
         lost_bits_in_box as lost_bits_in_box,
     )
+    from gradcli.parts.everywhere.moving_box import OF_RECORDING as OF_RECORDING
     from gradcli.parts.everywhere.proved_lines import proved_line as proved_line
 
 _EXTREMES = ("min", "max", "minimum", "maximum", "minimize", "maximize", "minimise", "maximise", "extrema")
@@ -113,7 +117,9 @@ _OFFERED = {
     "checked_in_box": "box_check",
     "failing_points": "box_check",
     "not_everywhere_in": "box_check",
+    "wrong_backward_in_box": "box_check",
     "signs_in_box": "box_signs",
+    "OF_RECORDING": "moving_box",
     "proved_line": "proved_lines",
     "lost_bits_in_box": "lost_bits",
     "has_values_in_box": "lost_bits",

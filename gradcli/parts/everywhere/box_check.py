@@ -13,13 +13,21 @@ import numpy as np
 
 from gradcli import trial
 from gradcli.arrays import Array
-from gradcli.crosscheck.compare import TOLERANCE
+from gradcli.crosscheck.compare import TOLERANCE, known_truth
 from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.code_boxes import (
+    known_box,
+    known_ranges,
+    place_of,
+    points_in,
+    require_numbers,
+    without_edges,
+)
 from gradcli.parts.everywhere.held_kinds import held_kinds, not_everywhere, words_of
-from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
+from gradcli.parts.everywhere.moving_box import MOST_MOVING, MovingBox, moving_box
 from gradcli.parts.everywhere.other_forms import forms_at_ends
 from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.parts.everywhere.recordings import with_recordings
@@ -32,7 +40,7 @@ from gradcli.questions.judging import compare_numbers
 from gradcli.questions.naming import Directions
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
-from gradcli.results import SEVERITY, BoxChecking, BoxRegion, RegionMap, RegionVerdict, Verdict
+from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionMap, RegionVerdict, Verdict
 
 MOST_TRIED = 9
 """Points of a region that are judged, to find a witness."""
@@ -62,8 +70,20 @@ MOST_DRAWN = 2
 UNDEFINED, WITHOUT_VALUE = "undefined", ("pole", "edge", "outside")
 """Verdict of a point that has no derivative there, and those of regions that may be so."""
 
-FOUND: Mapping[Verdict, RegionVerdict] = {"inaccurate": "inaccurate", "nan-trap": "nan-trap"}
+FOUND: Mapping[Verdict, RegionVerdict] = {
+    "inaccurate": "inaccurate",
+    "nan-trap": "nan-trap",
+    "cut": "cut",
+    "disagree": "disagree",
+}
 """Verdicts on a region by those of a witness in it, where the region may hold nothing else."""
+
+
+OF_DERIVATIVE = "derivatives are those of the function; its own backward pass is judged by check with ranges alone"
+"""Remark on code with a custom function."""
+
+WRONG = ("disagree", "cut")
+"""Verdicts on points at which torch's derivative is not that of the function, by no rounding."""
 
 
 def checked_in_box(
@@ -82,7 +102,7 @@ def checked_in_box(
     if rtol is not None and not (math.isfinite(rtol) and rtol > 0):
         raise InputError(f"{option('rtol', str(rtol))} is no tolerance in a box", hint="it is a number above 0")
     allowed = _passing(allowed)
-    box = moving_box(unbound, ranges, along)
+    box = known_box(unbound, ranges, along)
     texts = [text.strip() for text in (statements or "").replace("\n", ";").split(";") if text.strip()]
     if statements is not None and not texts:
         statement = option("prove", '"dy/dx >= 0"')
@@ -94,6 +114,9 @@ def checked_in_box(
         if texts:
             set_step("proving")
             proofs = proofs_of(texts, box, _seconds())
+            remarks = remarks_on_backward(box) if any(_is_of_derivatives(one, box) for one in texts) else ()
+            if remarks and remarks[0] != OF_DERIVATIVE:
+                proofs = [_of_wrong_backward(one, box, remarks[0]) for one in proofs]
             open_ones = [one.statement for one in proofs if one.status == "undecided"]
             better = _better_form(unbound, ranges, box, lambda other: _proved(open_ones, other)) if open_ones else ()
             return box.answered(
@@ -104,7 +127,7 @@ def checked_in_box(
                 regions=(),
                 rtol=None,
                 allowed=allowed,
-                notes=(*box.remarks, *_other_y(texts, box), *better),
+                notes=(*box.remarks, *remarks, *_other_y(texts, box), *better),
             )
         rtol = TOLERANCE[box.bound_function.dtype].rtol if rtol is None else rtol
         found = _checked(box, rtol, allowed)
@@ -161,6 +184,51 @@ def _other_y(statements: Sequence[str], box: MovingBox) -> Iterator[str]:
         yield f"y is the variable in the statement, as in the text; the value is {output} there"
 
 
+def wrong_backward(box: MovingBox) -> str:
+    """Say at which point of a box the backward pass of code does not give the derivative; "" where none was found."""
+    if not box.is_recorded or box.line is not None:
+        return ""
+    for at in points_in(box.low, box.high):
+        worst = _worst(box, at[:, None])
+        if worst is not None and worst[1] in WRONG:
+            return (
+                f"at {place_of(box.by_name(at))} the code's own backward pass does not give the derivative: {worst[2]}"
+            )
+    return ""
+
+
+def remarks_on_backward(box: MovingBox) -> tuple[str, ...]:
+    """Say of code that bounds and proofs are of the derivative, where its own backward pass is or may be another."""
+    if wrong := wrong_backward(box):
+        return (wrong,)
+    recording = box.bound_function.recording
+    return (OF_DERIVATIVE,) if recording is not None and recording.customs else ()
+
+
+def _of_wrong_backward(proof: BoxProof, box: MovingBox, wrong: str) -> BoxProof:
+    """Leave a statement on derivatives open where the code's own backward pass gives others."""
+    if proof.status != "proved" or not _is_of_derivatives(proof.statement, box):
+        return proof
+    return replace(proof, status="undecided", left=1.0, note=wrong)
+
+
+def _is_of_derivatives(statement: str, box: MovingBox) -> bool:
+    y = re.escape(box.bound_function.program.output_name)
+    return re.search(rf"[d∂][2²]?{y}/|\b(?:convex|concave)\b", statement) is not None
+
+
+def wrong_backward_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> str:
+    """Require of code that its recording is the function in a box, and say where its backward pass is wrong there.
+
+    Raises:
+        GradcliError: The code may do something else in the box.
+    """
+    asked = known_ranges(unbound, ranges)
+    is_number = asked.count <= MOST_MOVING and math.prod(asked.bound_function.shape) == 1
+    with time_limit():
+        return wrong_backward(asked.moving()) if is_number else ""
+
+
 def _load_torch(box: MovingBox) -> None:
     """Run and record torch's passes once, so that what it loads for that takes none of the time of the search."""
     if not box.is_recorded and box.bound_function.device == "cpu":
@@ -173,7 +241,7 @@ def failing_points(
 ) -> Sequence[Mapping[str, Array]]:
     """Find points of a box at which statements fail, one for each that bounds refute; none where nothing is known."""
     with suppress(GradcliError, OverTimeError), time_limit():
-        box = moving_box(unbound, ranges)
+        box = known_box(unbound, ranges)
         found = [one.at for one in proofs_of(statements, box, SHARE_OF_POINTS * _seconds())]
         return [box.arrays(np.array(list(at.values()))) for at in found if at is not None]
     return []
@@ -182,7 +250,7 @@ def failing_points(
 def not_everywhere_in(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> str:
     """Say what y may do in a box besides having values, such as to jump; "" if nothing, or if nothing is known."""
     with suppress(GradcliError, OverTimeError), time_limit(), part_limit(SHARE_OF_POINTS * _seconds()):
-        box = moving_box(unbound, ranges)
+        box = known_box(unbound, ranges)
         return not_everywhere(
             box.bound_function.program.output_name, words_of(held_kinds(box.quantity(), box.low, box.high))
         )
@@ -196,7 +264,7 @@ def searched_regions(unbound: FunctionWithValues, ranges: Mapping[str, str], rto
         GradcliError: A range makes no sense, or an operation has no rule on boxes.
     """
     with time_limit():
-        return regions_of(moving_box(unbound, ranges), rtol)
+        return regions_of(known_box(unbound, ranges), rtol)
 
 
 def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest: float = NARROW) -> JudgedRegions:
@@ -213,22 +281,28 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
     """
     _ = box.function
     seconds = SHARE_OF_REGIONS * _seconds() if seconds is None else seconds
-    if box.is_recorded:
-        message = "what the backward pass of code computes is known at points, not in a box"
-        hint = f"add {option('random', '100')}, or a statement: {option('prove', 'STATEMENT')}"
+    if box.is_recorded and box.line is not None:
+        message = "what the backward pass of code computes along a line is known at points alone"
+        hint = f"give ranges in place of {option('along')}, or a statement: {option('prove', 'STATEMENT')}"
         raise LanguageError(message, hint=hint)
     if box.bound_function.device != "cpu":
         raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
     try:
-        parts = with_recordings(box)
+        inner, edges = without_edges(box)
+        parts = with_recordings(inner)
+        require_numbers(inner, parts)
     except NoRuleError as error:
         hint = f"check points of it: {option('random', '100')}"
+        if box.bound_function.recording is not None:
+            raise LanguageError(f"what this code computes is not known in a box: {error}", hint=hint) from None
         raise LanguageError(f"torch's rounding is not known in a box: {error}", hint=hint) from None
     set_step("checking the box")
     found = []
     for part, passes in parts:
         with part_limit(seconds / len(parts)):
             found.append(RegionSearch(part, passes, rtol, finest).run())
+    if len(edges):
+        found.append(JudgedRegions(edges, np.full(len(edges), "kink", object), 0, "", is_of_special=False))
     return joined(found)
 
 
@@ -237,7 +311,7 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     regions = regions_of(box, rtol)
     set_step("judging witnesses")
     assumed = (has_elementary_functions(box.function.lines), ASSUMED), (regions.is_of_special, MEASURED)
-    notes = [remark for is_so, remark in assumed if is_so]
+    notes = [*box.remarks, *(remark for is_so, remark in assumed if is_so)]
     found = {verdict: _region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())}
     return box.answered(
         BoxChecking,
@@ -305,13 +379,15 @@ def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
     """Judge torch's numbers at a point: the verdict, with the number and the truth of the worst entry."""
     there = box.question_at(at)
     judgement = compare_numbers(there, there.first_derivatives(), blames=False)
+    if judgement.check.verdict == "cut":
+        return "cut", judgement.check.findings[0].note
     worst = max(judgement.entries, key=lambda one: SEVERITY.index(one.verdict), default=None)
     if worst is None or worst.verdict == "agree":
         smallest = min((abs(one.torch) for one in judgement.entries if one.torch is not None), default=1.0)
         is_tiny = smallest < np.finfo(box.bound_function.dtype).smallest_normal
         return judgement.check.verdict, f"torch {smallest}" if is_tiny else ""
-    truth = "" if worst.reference is None else f", truth {worst.reference:.6g}"
-    return judgement.check.verdict, f"torch {worst.torch}{truth}"
+    truth = known_truth(worst.truth)
+    return judgement.check.verdict, f"torch {worst.torch}{'' if truth is None else f', truth {truth}'}"
 
 
 def _passing(allowed: Sequence[str]) -> tuple[str, ...]:
@@ -320,7 +396,7 @@ def _passing(allowed: Sequence[str]) -> tuple[str, ...]:
     Raises:
         InputError: One is no verdict on a region, or means that a number is wrong.
     """
-    known = [one for one in get_args(RegionVerdict) if one not in ("proved", "near-zero")]
+    known = [one for one in get_args(RegionVerdict) if one not in ("proved", "near-zero", "cut", "disagree")]
     for name in allowed:
         if name not in (*known, UNDEFINED):
             hint = did_you_mean(name, known) or f"the verdicts are: {', '.join(known)}"

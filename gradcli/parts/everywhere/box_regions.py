@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -128,14 +129,16 @@ class RegionSearch:
         jet, at_middle = function.jets(boxes.sides), function.jets(point(middle))
         truths = truths_of(jet, at_middle, subtract(boxes.sides, point(middle)), self.count)
         numbers, at_points = self.passes.run(boxes.sides), self.passes.run(point(middle))
+        differences = self._differences(boxes)
         exact = [at_middle.value, *(at_middle.slope(i) for i in range(self.count))]
         exact = [one.spread((len(boxes),)) for one in exact]
         self.scale = np.maximum(self.scale, [np.max(np.where(np.isfinite(t.least), t.least, 0)) for t in exact])
-        is_close = self._within(truths, numbers, [False] * len(truths))
-        is_close_there = self._within(exact, at_points, [False] * len(truths))
+        is_close = self._within(truths, numbers, differences, [False] * len(truths))
+        is_close_there = self._within(exact, at_points, [np.zeros(())] * len(truths), [False] * len(truths))
         is_same = np.all([_overlap(a, b) for a, b in zip(exact, at_points, strict=True)], axis=0)
         smooth = jet.is_smooth & is_same
-        is_hopeless = smooth & ~is_close_there & (level >= FIRST_LEVELS.get(self.count, 1))
+        is_other = jet.is_smooth & ~is_same & ~reduce(np.logical_or, (one.is_bad for one in at_points))
+        is_hopeless = (smooth & ~is_close_there | is_other) & (level >= FIRST_LEVELS.get(self.count, 1))
         width = boxes.parts_of(self.box.low, self.box.high).max(axis=0)
         is_last = is_hopeless | is_narrow(boxes) | (width <= NARROW) | (smooth & (width <= self.finest))
         labels = np.full(len(boxes), "open", object)
@@ -145,7 +148,8 @@ class RegionSearch:
         some = np.flatnonzero(smooth & (is_last | is_small) & ~is_close)
         if len(some):
             zeros = self._zeros_near(boxes.take(some))
-            own = [t.select(some) for t in truths], [one.select(some) for one in numbers], zeros
+            selected = [t.select(some) for t in truths], [one.select(some) for one in numbers]
+            own = *selected, [one[some] for one in differences], zeros
             is_fair = self._within(*own)
             labels[some[self._within(*own, self.passes.smallest_normal)]] = "underflow"
             labels[some[is_fair]] = "near-zero"
@@ -153,6 +157,13 @@ class RegionSearch:
         labels[smooth & is_close] = "proved"
         is_outside = (jet.kinds & int(BoxKind.OUTSIDE)) != 0
         return labels, np.asarray((smooth & is_close) | is_last | is_outside)
+
+    def _differences(self, boxes: BoxSet) -> list[Array]:
+        """Bound how far torch's passes are from y and its derivatives, rounding aside."""
+        nothing = np.zeros(len(boxes))
+        if self.passes.differences is None:
+            return [nothing] * (self.count + 1)
+        return [nothing, *self.passes.differences.bounds(boxes)]
 
     def _zeros_near(self, boxes: BoxSet) -> list[Mask]:
         """Tell of y and each derivative where it certainly changes its sign in a box or next to it, or is 0."""
@@ -172,16 +183,20 @@ class RegionSearch:
         self,
         truths: Sequence[Interval],
         numbers: Sequence[Rounded],
+        differences: Sequence[Array],
         is_near_zero: Sequence[Mask | bool],
         least: float = 0,
     ) -> Mask:
         """Tell where all errors are within the tolerance: relative to the truth, or near a zero to the largest.
 
+        An error is one of rounding, with a difference that there is without it.
+
         Numbers that are smaller than the `least` one, in truth and as torch has them, are passed over.
         """
         found = np.asarray(True)
-        for truth, number, scale, near in zip(truths, numbers, self.scale, is_near_zero, strict=True):
-            error = SLACK * number.error
+        parts = zip(truths, numbers, differences, self.scale, is_near_zero, strict=True)
+        for truth, number, difference, scale, near in parts:
+            error = SLACK * number.error + difference
             is_small = (error <= self.tolerance * truth.least) | ((error == 0) & truth.is_zero)
             is_passed = (truth.largest + error < least) | (near & (error <= self.tolerance * scale))
             found = found & ~number.is_bad & (is_small | is_passed)

@@ -19,8 +19,9 @@ from gradcli.errors import GradcliError
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_regions import truths_of
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.code_boxes import known_box
 from gradcli.parts.everywhere.intervals import point, subtract
-from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
+from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.rounded_passes import RoundedPasses, recorded_at
 from gradcli.progress import SECONDS, budget_factor
@@ -49,7 +50,7 @@ def lost_bits_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str], eno
         enough: Bits from which down a bound is as low as it is asked for.
     """
     with suppress(GradcliError, NoRuleError, OverTimeError), time_limit():
-        box = moving_box(unbound, ranges)
+        box = known_box(unbound, ranges)
         if box.bound_function.recording is not None or box.bound_function.device != "cpu":
             return None
         _ = box.bound_function.value, recorded_at(box.bound_function)  # so that torch is there, which takes a while
@@ -62,7 +63,7 @@ def lost_bits_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str], eno
 def has_values_in_box(unbound: FunctionWithValues, ranges: Mapping[str, str]) -> bool:
     """Tell whether y certainly has a value at every point of a box."""
     with suppress(GradcliError, OverTimeError), time_limit(), part_limit(SHARE * SECONDS * budget_factor()):
-        box = moving_box(unbound, ranges)
+        box = known_box(unbound, ranges)
         waiting, function = _grid(box), box.quantity()
         for _ in range(MOST_ROUNDS):
             kinds = np.broadcast_to(function.jets(waiting.sides, is_second=False).kinds, (len(waiting),))

@@ -38,7 +38,7 @@ MOST_NUMBERS = 500
 
 OnBox_T = TypeVar("OnBox_T", bound=OnBox)
 
-OF_RECORDING = "this is of the formula that was recorded of the code at one point"
+OF_RECORDING = "the code was recorded, and run at 9 points of the box, where it did the same"
 """Remark on a function of Python."""
 
 
@@ -111,7 +111,7 @@ class MovingBox:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on what is bounded: of code, the formula that was recorded at one point."""
+        """Remarks on what is bounded: of code, at how many points it was run."""
         return (OF_RECORDING,) if self.is_recorded else ()
 
     def by_name(self, numbers: Array) -> dict[str, float]:
@@ -266,10 +266,10 @@ def box_along(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Dir
 
 
 def _asked(unbound: FunctionWithValues) -> BoundFunction:
-    """Ask at the values that are given, of a function whose formula does not depend on values."""
+    """Ask at the values that are given, of a function whose formula does not depend on values, unless it is code."""
     bound_function = unbound.bind()
-    if bound_function.is_of_point:
-        message = "values decide what this code computes, so that its formula is that of one point alone"
+    if bound_function.recording is None and bound_function.is_of_point:
+        message = "values decide what this computes, so that its formula is that of one point alone"
         raise LanguageError(message, hint=f"write the choice by where, or check points: {option('random', '100')}")
     return bound_function
 
@@ -284,12 +284,21 @@ def moving_box(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Di
     if along is not None:
         return box_along(unbound, ranges, along)
     asked = asked_box(unbound, ranges)
+    require_few(asked)
+    return asked.moving()
+
+
+def require_few(asked: AskedBox) -> None:
+    """Refuse a y of several elements, and too many numbers.
+
+    Raises:
+        InputError: y has several elements, or too many numbers move.
+    """
     asked.bound_function.require_one_element("grad")
     if asked.count > MOST_MOVING:
         message = f"{asked.count:,} numbers move, and a box has at most {MOST_MOVING}"
         hint = f"give the others values: {option('at', 'NAME=VALUE')}; or move along a line: {option('along', 'ones')}"
         raise InputError(message, hint=hint)
-    return asked.moving()
 
 
 def _no_rule(error: NoRuleError) -> LanguageError:

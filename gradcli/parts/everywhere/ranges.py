@@ -16,13 +16,15 @@ from gradcli.language.program.shape_readings import GivenShape
 from gradcli.notation import PARTIAL, Element, Named, Notation
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_check import remarks_on_backward
 from gradcli.parts.everywhere.box_kinds import BROKEN
 from gradcli.parts.everywhere.box_sets import BoxSet
+from gradcli.parts.everywhere.code_boxes import known_line, known_ranges
 from gradcli.parts.everywhere.held_kinds import held_kinds, words_of
 from gradcli.parts.everywhere.intervals import Interval, point, root
 from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.least_values import LeastValue, LeastValueSearch
-from gradcli.parts.everywhere.moving_box import MOST_MOVING, AskedBox, MovingBox, asked_box, box_along
+from gradcli.parts.everywhere.moving_box import MOST_MOVING, AskedBox, MovingBox
 from gradcli.parts.everywhere.other_forms import with_better_form
 from gradcli.parts.everywhere.scalars import in_numbers
 from gradcli.parts.everywhere.stopping import interruptible
@@ -79,14 +81,14 @@ def range_over(
         raise UsageError(f"{option('shape')} is for tensors without a value", hint=f"leave out {option('shape')}")
     with time_limit(), interruptible():
         if along is not None:
-            line = box_along(unbound, box, along)
+            line = known_line(unbound, box, along)
             trial.end()
             return _Bounding(line, tolerance).answer(zeros=zeros)
-        asked = asked_box(unbound, box, shape)
+        asked = known_ranges(unbound, box, shape)
         answer = _bounded(asked, tolerance, zeros=zeros)
 
         def ask(other: FunctionWithValues) -> BoxRange:
-            return _bounded(asked_box(other, box, shape), tolerance, zeros=False)
+            return _bounded(known_ranges(other, box, shape), tolerance, zeros=False)
 
         return with_better_form(answer, unbound, asked, ask)
 
@@ -165,7 +167,7 @@ class _Bounding:
             lipschitz=self._lipschitz(slopes) if kinds & BROKEN == 0 and _are_bounded(bounds) else {},
             places=tuple(places),
             held=words_of(kinds),
-            notes=(*moving.remarks, *dict.fromkeys(self.stopped)),
+            notes=(*moving.remarks, *remarks_on_backward(moving), *dict.fromkeys(self.stopped)),
         )
 
     def _search(self, quantity: BoxQuantity) -> LeastValue:

@@ -46,6 +46,8 @@ SIGNS: Mapping[RegionVerdict, str] = {
     "pole": "│",
     "inaccurate": "░",
     "nan-trap": "×",
+    "cut": "✂",
+    "disagree": "≠",
 }
 """Signs of verdicts on a terminal, those first that others are painted over."""
 

@@ -19,6 +19,8 @@ REGIONS: Mapping[str, tuple[str, doc.Role]] = {
     "overflow": ("overflow", "lost"),
     "underflow": ("underflow", "lost"),
     "inaccurate": ("✗ inaccurate", "lost"),
+    "cut": ("✗ cut", "bad"),
+    "disagree": ("✗ disagree", "bad"),
     "open": ("not proved", "open"),
 }
 """Verdicts on regions in words."""

@@ -13,7 +13,7 @@ Source: N. Higham, "Accuracy and Stability of Numerical Algorithms", 2002, secti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -22,9 +22,10 @@ import numpy.typing as npt
 import sympy
 
 from gradcli.arrays import Array
+from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
 from gradcli.language.program.torch_passes import OF_Y, TorchPasses
-from gradcli.language.program.wengert import Atom, Call, Line
+from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.parts.everywhere.box_kinds import domain_of
 from gradcli.parts.everywhere.interval_functions import compile_interval
 from gradcli.parts.everywhere.intervals import (
@@ -43,6 +44,7 @@ from gradcli.parts.everywhere.intervals import (
 )
 from gradcli.parts.everywhere.kernel_errors import KERNELS, kernel_error, largest_argument
 from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.pass_differences import PassDifferences
 from gradcli.parts.everywhere.scalars import SEVERAL, recorded_in_numbers
 from gradcli.parts.everywhere.wholes import whole_of
 from gradcli.questions.bound_function import BoundFunction
@@ -114,11 +116,16 @@ class Rounded:
 
 
 def recorded_at(bound_function: BoundFunction) -> TorchPasses:
-    """Record torch's passes at the point of a question.
+    """Record torch's passes at the point of a question; of code, those of the code itself.
 
     Raises:
         NoRuleError: They cannot be recorded.
     """
+    if bound_function.recording is not None:
+        try:
+            return bound_function.recording.passes(bound_function.wrt)
+        except GradcliError as error:
+            raise NoRuleError(error.text.message) from None
     at = bound_function.point
     inputs = {name: bound_function.arrays[name] for name in at.source.names}
     asked = at.source, inputs, tuple(bound_function.wrt), bound_function.dtype
@@ -130,11 +137,15 @@ def recorded_at(bound_function: BoundFunction) -> TorchPasses:
 
 def signature(passes: TorchPasses) -> str:
     """Write passes as a text that is the same where torch runs the same operations on the same constants."""
-    names = {line.symbol: sympy.Symbol(f"l{n}") for n, line in enumerate(passes.program.lines)}
-    calls = [str(line.call.renamed(names)) for line in passes.program.lines]
-    calls += [f"if {names.get(one, one)}" for one in passes.conditions]
-    ends = [str(names.get(one, one)) for one in (passes.value, *passes.results.values()) if one is not None]
-    return "\n".join((*calls, *ends))
+    return lines_of(passes.program, (passes.value, *passes.results.values()), passes.conditions)
+
+
+def lines_of(program: Program, ends: Iterable[Atom | None], conditions: Iterable[Atom] = ()) -> str:
+    """Write the lines of a Program as a text that is the same where they are, whatever their symbols are."""
+    names = {line.symbol: sympy.Symbol(f"l{n}") for n, line in enumerate(program.lines)}
+    calls = [str(line.call.renamed(names)) for line in program.lines]
+    calls += [f"if {names.get(one, one)}" for one in conditions]
+    return "\n".join((*calls, *(str(names.get(one, one)) for one in ends if one is not None)))
 
 
 def has_elementary_functions(lines: Sequence[Line]) -> bool:
@@ -154,14 +165,16 @@ class RoundedPasses:
 
     Args:
         box: The function, and the numbers that move.
+        passes: Its passes; by default those at the point of its question.
 
     Raises:
         NoRuleError: They cannot be recorded, or have an operation whose rounding is not known.
     """
 
-    def __init__(self, box: MovingBox) -> None:
+    def __init__(self, box: MovingBox, passes: TorchPasses | None = None) -> None:
         bound_function = box.bound_function
-        passes = recorded_at(bound_function)
+        passes = recorded_at(bound_function) if passes is None else passes
+        self.differences = PassDifferences(box, passes) if passes.is_of_user else None
         self.unit, self.smallest = UNITS[bound_function.dtype], SMALLEST[bound_function.dtype]
         self.largest = LARGEST[bound_function.dtype]
         self.smallest_normal = float(np.finfo(bound_function.dtype).smallest_normal)
@@ -172,7 +185,10 @@ class RoundedPasses:
         self.by_symbol = {line.symbol: line for line in lines}
         self.has_special_functions = any(line.call.op.name in KERNELS for line in lines)
         there = np.array([[float(one)] for one in box.numbers_of_question()])
-        self.conditions: list[Atom] = [a for a in self.conditions if a in self.by_symbol or a in self.inputs]
+        moves: set[Atom] = {*self.inputs}
+        for line in lines:
+            moves.update([line.symbol] if moves.intersection(line.call.operands) else ())
+        self.conditions: list[Atom] = [a for a in self.conditions if a in moves]
         known = self._known(point(there)) if self.conditions else {}
         self.decided = [self._of(known, a) for a in self.conditions]
 
@@ -240,6 +256,8 @@ class RoundedPasses:
 
     def number_of(self, atom: Atom) -> Rounded:
         """Return a number that stands in a line."""
+        if atom.is_Float and self.unit == UNITS["float64"] and atom == sympy.Float(float(atom), precision=53):
+            return Rounded(point(float(atom)), np.zeros(()), np.asarray(False))
         number = self.program.constants.get(atom)
         value = compile_interval(atom)({}) if number is None else point(number)
         is_exact = bool((value.low == value.high).all()) and (float(value.low) * 2.0**20).is_integer()
@@ -316,7 +334,7 @@ class RoundedPasses:
         found, test = known[line.symbol], self.by_symbol.get(line.call.operands[0])
         if test is None or test.call.op.sense != (1,) or test.call.operands[1] not in _THRESHOLDS:
             return found
-        x = known[test.call.operands[0]].wide
+        x = self._of(known, test.call.operands[0]).wide
         left_out = np.where(x.high >= THRESHOLD, np.exp(-np.maximum(x.low, THRESHOLD)), 0.0)
         return Rounded(found.exact, found.error + left_out, found.is_bad)
 

@@ -11,6 +11,7 @@ cuts               a check that a gradient is the function's, with nothing held 
 measured_slopes    slopes of a function on either side of a point, with their errors
 function_slopes    those of a function that is called next to its point, and what they contradict
 moved_function     the values next to its point, and which entries they deny
+own_passes         torch's passes of a function itself, with its decisions, for whole boxes
 last_judge         verdicts that do not stand against what the function does there
 measured_directions  all of it along random directions, where a large call cannot be read
 opaque_functions   functions that cannot be read, recorded as one call

@@ -130,7 +130,8 @@ class PythonCheck:
             options["numbers_of"] = own
             asked = self._asked(self._partner(backward_of))
         trained: list[str] = []
-        if self.is_module and gradient is None:
+        is_of_box = options.get("box") is not None and options.get("random") is None  # whose variables alone move
+        if self.is_module and gradient is None and not is_of_box:
             recorded = own.recorded()
             known = recorded.trained if asked is own else asked.recorded().trained
             trained = [name for name in recorded.trained if name in known]
@@ -156,6 +157,8 @@ class PythonCheck:
             remarks.append(f"the backward pass was compared with the derivative of {asked.expression}")
             value: Evaluation = own.eval(check=False)
             found = replace(found, expression=own.expression, value=value.value)
+        if isinstance(found, BoxChecking):
+            return replace(found, notes=(*found.notes, *remarks))  # type: ignore[call-arg]
         return replace(found, remarks=(*found.remarks, *remarks))
 
     def _partner(self, function: Called) -> Called:

@@ -55,7 +55,7 @@ INSTEAD = {
 """What stands in the place of an option that has no meaning here."""
 
 
-FURTHER = ("wrt", "dtype", "device", "random", "box", "seed", "require_all", "differences", "claim", "expect")
+FURTHER = tuple("wrt dtype device random box along prove seed require_all differences claim expect".split())
 """Options that the method `check` has besides."""
 
 OPTIONS = tuple("v rtol atol allow strict budget gradient assume backward_of versus forward order batched".split())

@@ -42,6 +42,7 @@ from gradcli.parts.running.moved_function import LOW_DIGITS, Movement, movement,
 from gradcli.parts.running.numpy_arrays import made_of_tensors, numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
 from gradcli.parts.running.operation_rules import broken_rules
+from gradcli.parts.running.own_passes import own_passes
 from gradcli.parts.running.repeated_runs import Surroundings, clone_saved_tensors, give, keeping_gradients, silenced
 from gradcli.parts.running.replays import require_same
 from gradcli.parts.running.way_back import made_going_back
@@ -203,6 +204,8 @@ class Recorded:
             return None
         self._movements[key] = found.function
         return found if self.ran is None else replace(found, witness="the recording, replayed")
+
+    passes = own_passes
 
     def forget(self) -> None:
         """Drop the values next to the point, with the graph that they hold, which may be large in a script."""

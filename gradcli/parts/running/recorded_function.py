@@ -126,7 +126,7 @@ class RecordedFunction(Protocol):
     def of_call(self, call: Any) -> RecordedFunction:
         """Take the recording for that of another call."""
 
-    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:
+    def forward(self, arrays: Mapping[str, Array], wrt: Sequence[str], *, recorder: Recorder | None = None) -> Forward:
         """Run the function once more."""
 
     def replayed_at(self, arrays: Mapping[str, Array], wrt: Sequence[str]) -> Forward:

@@ -87,6 +87,13 @@ class RandomState:
         """Tell whether the generator certainly is in this state."""
         return self.mark is not None and self.generator.mark() == self.mark and not _has_spare(self.state)
 
+    @property
+    def is_past(self) -> bool:
+        """Tell whether NumPy's or Python's generator certainly has drawn numbers since."""
+        if self.mark is not None:
+            return self.generator.mark() != self.mark
+        return self.generator.get is random.getstate and random.getstate() != self.state
+
     def put(self) -> None:
         """Put the generator into this state."""
         if not self.is_there:

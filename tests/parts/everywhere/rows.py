@@ -7,7 +7,10 @@ from gradcli.parts import is_listed
 
 QUESTIONS = {"range": ["sin(x)", "--in", "0..1"]}
 
-GRADIENTS = {"parts/everywhere/tensor_bounds.py": "tensors whose elements each have a range"}
+GRADIENTS = {
+    "parts/everywhere/tensor_bounds.py": "tensors whose elements each have a range",
+    "parts/everywhere/pass_differences.py": "the derivative, next to a backward pass of a user's own",
+}
 
 VALIDATED: dict[str, Callable[[], results.Reply]] = {
     "range": lambda: Function("abs(x) + y").range(box={"x": "-1..1", "y": "0..1"}, zeros=True),
