@@ -38,9 +38,6 @@ _OF_POINTS = (DERIVATIVE, *"grad jacobian vjp jvp hvp hessian eval explain graph
 """Commands that take points, and no range."""
 
 
-_LONGEST = 400
-"""Characters of a text up to which ranges are looked for."""
-
 _COMPARED = re.compile(r"([<>]=?|[≤≥])")
 
 
@@ -68,7 +65,7 @@ def ranged(text: str) -> FunctionOnRanges | None:
     >>> ranged("tan x where -1 < x < 1").ranges, ranged("x if 0 < x < 1 else 0"), ranged("x, [0, 1]")
     (['x=-1..1'], None, None)
     """
-    for separator in _SEPARATOR.finditer(text if len(text) <= _LONGEST else ""):
+    for separator in _SEPARATOR.finditer(text):
         function = text[: separator.start()].strip()
         found = _all_ranges(text, separator) if function and is_balanced(function) else None
         if found is not None:
