@@ -157,12 +157,14 @@ EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
 """Between the sides of an equation, `==` too."""
 
 
-_RANGED = re.compile(r"\.\.|…|∈|[<≤].*[<≤]|\b(?:on|over|from|between|to|in|within)\b.*\d")
+_RANGED = re.compile(r"\.\.|[…∈<≤]|\b(?:on|over|from|between|to|in|within)\b")
 """Signs and words of a range."""
 
-_SIGNS = re.compile(
-    rf"/\.|\.subs|\.replace|_\s*\{{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/|{_RANGED.pattern}|^\s*[d∂].*="
-)
+_LONGEST = 400
+"""Characters of a text up to which ranges and derivatives along equations are looked for."""
+
+_OF_TOOLS = r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/"
+_SIGNS = re.compile(rf"{_OF_TOOLS}|{_RANGED.pattern}|^\s*[d∂].*=")
 """Signs of another tool, of a range or of an equation, without which nothing further is looked for."""
 
 
@@ -225,10 +227,12 @@ def _parts(found: re.Match[str]) -> dict[str, str]:
 
 def _of_tools(text: str, command: str, named: list[str]) -> Iterator[list[str]]:
     """Generate what a text asks in the words of SymPy, Mathematica, MATLAB, JAX or torch."""
-    if is_of_sympy(text):
-        yield from _of_sympy(text)
-    elif others := _on_range(text, command) or _along_equation(text):
+    if others := _on_range(text, command) or _along_equation(text):
         yield from others
+    elif re.search(_OF_TOOLS, text) is None:
+        return
+    elif is_of_sympy(text):
+        yield from _of_sympy(text)
     elif (placed := _placed(text)) is not None:
         function, rules = placed
         found_in = [*asked(function, command)] or [[*named, function]]
@@ -408,7 +412,7 @@ def is_near(text: str) -> bool:
 
 def _on_range(text: str, command: str) -> list[list[str]]:
     """Return the command lines for a function with its range in words, `x^2 on [0, 1]`."""
-    if _RANGED.search(text) is None:
+    if len(text) > _LONGEST or _RANGED.search(text) is None:
         return []
     from gradcli.cli.ranges_in_words import asked_on_range  # which few texts need
 
@@ -426,7 +430,7 @@ def _of_equation(text: str) -> list[list[str]]:
 
 def _along_equation(text: str) -> list[list[str]]:
     """Return those of a derivative along an equation, `dy/dx of x^2 + y^2 = 25`."""
-    if text.lstrip()[:1] not in ("d", "∂") or "=" not in text:
+    if len(text) > _LONGEST or text.lstrip()[:1] not in ("d", "∂") or "=" not in text:
         return []
     from gradcli.cli.equations_in_words import is_along
 
