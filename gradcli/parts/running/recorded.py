@@ -31,6 +31,7 @@ from gradcli.language.program.expansion import holds_constant, is_padded, withou
 from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.passes import shared, symbol_of
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
+from gradcli.parts.running import way_back
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.code_lines import with_lines_of_code
@@ -45,7 +46,6 @@ from gradcli.parts.running.operation_rules import broken_rules
 from gradcli.parts.running.own_passes import own_passes
 from gradcli.parts.running.repeated_runs import Surroundings, clone_saved_tensors, give, keeping_gradients, silenced
 from gradcli.parts.running.replays import require_same
-from gradcli.parts.running.way_back import made_going_back
 from gradcli.progress import budget_factor
 from gradcli.questions.bound_function import BoundFunction, Dtype
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -206,6 +206,7 @@ class Recorded:
         return found if self.ran is None else replace(found, witness="the recording, replayed")
 
     passes = own_passes
+    made_going_back = way_back.made_going_back
 
     def forget(self) -> None:
         """Drop the values next to the point, with the graph that they hold, which may be large in a script."""
@@ -302,10 +303,6 @@ class Recorded:
     def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:
         """Say which custom function or hook makes a gradient wrong here; empty if none does."""
         return blamed(self, self.trials(mode), wrt, mode)
-
-    def made_going_back(self, wrt: Sequence[str], v: Array | None) -> str:
-        """Say where the user's code makes NaN or infinity while torch goes back; empty if nowhere."""
-        return made_going_back(self, wrt, v)
 
     def is_blame_measured(self, mode: Mode | Literal[""] = "") -> bool:
         """Tell whether a custom function is wrong next to its forward, which the recording does not follow."""
