@@ -20,6 +20,9 @@ _RATE_ALONG = re.compile(
 )
 """The same by its quotient, `dy/dx of x^2 + y^2 = 25`; of an equation that names y, and no `y = x^2`."""
 
+_OTHER = re.compile(r"[;\n{}<>'\u2032]|\b(?:for|if|while|at|where)\b")
+"""What stands in no equation."""
+
 _EQUAL = re.compile("(?<![-+*/@%<>!=:])=(?!=)")
 
 
@@ -37,11 +40,7 @@ def of_equation(text: str) -> list[list[str]]:
     asked_for = _IMPLICIT.fullmatch(text) or _RATE_ALONG.fullmatch(text)
     text = asked_for["function"] if asked_for is not None else text
     sides = [one.strip() for one in _EQUAL.split(text)]
-    if (
-        not all(sides)
-        or not all(map(is_balanced, sides))
-        or re.search(r"[;\n{}<>'\u2032]|\b(?:for|if|while|at|where)\b", text)
-    ):
+    if not all(sides) or not all(map(is_balanced, sides)) or _OTHER.search(text):
         return []
     right = sides[-1] if re.fullmatch(r"[\w.*/^]+", sides[-1]) else f"({sides[-1]})"
     zero = f"{sides[0]} - {right}" if len(sides) == 2 and right != "0" else sides[0]
