@@ -208,7 +208,7 @@ def summands(found: re.Match[str]) -> str:
     """Put the term after a sum's sign in parentheses, `Σ p ln p` and `Σ p_i ln p_i`, without its index."""
     body = re.sub(r"(?<=[^\W\d])_\{?[ijkn]\}?(?![a-zA-Z\d])", "", found["body"]).strip()
     product = re.sub(r"(?<=[\w)²³])\s+(ln|log|exp|sqrt|sin|cos)\s+([^\W\d]\w*)", r"*\1(\2)", body)
-    return f"sum({product})"
+    return f"sum({product})" + " " * found["body"].endswith(" ")
 
 
 def whole(found: re.Match[str]) -> str:
