@@ -171,7 +171,11 @@ def filled(folder: Path) -> Path:
         (folder / name).mkdir()
     texts = {"table.csv": "x,v\n1,1\n2,10", "f.txt": "y = x**2\nsum(y)", "loss.txt": "sum(y**2)", "square.txt": "x**2"}
     texts |= {"rows.csv": "x\n1", "both/a.csv": "x\n1", "both/b.tsv": "x\n1", "claim.txt": "2*x", "six.txt": "6"}
-    texts |= {"pts.csv": "x\n1\n2", "fn.py": "def loss(x):\n    return (x**2).sum()"}
+    texts |= {
+        "pts.csv": "x\n1\n2",
+        "spaced.dat": "# v  T\n1.0 300\n2.0 310",
+        "fn.py": "def loss(x):\n    return (x**2).sum()",
+    }
     for name, text in texts.items():
         (folder / name).write_text(f"{text}\n", encoding="utf-8")
     (folder / "model.py").symlink_to(MODEL)

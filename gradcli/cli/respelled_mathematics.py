@@ -9,6 +9,7 @@ from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.respelled_values import name_parts, values_by_name
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError, UnknownFunctionError
+from gradcli.language.spellings import BARE_SUM
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
 _DOT = re.compile(r"(?<=[^\W\d]|[\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
@@ -59,6 +60,26 @@ def products_of_given(line: TypedLine, error: GradcliError) -> Iterator[Words]:
         if parts and {*parts} <= {*given} and is_factor:
             product = "*".join(parts)
             yield line.put(line.others[0], 1, re.sub(rf"(?<![\w.]){re.escape(word)}\s*\(", f"{product}*(", line.text))
+
+
+def sums_without_brackets(line: TypedLine) -> Iterator[Words]:
+    """Write `sum(p*ln(p))` for `Σ p ln p`, where no variable Σ has a value."""
+    if line.others and "Σ" not in values_by_name(line):
+        yield from (line.put(line.others[0], 1, one) for one in BARE_SUM.respelled(line.text))
+
+
+def matrices_inside(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Ask for the matrix of derivatives that stands in a text, `det(jacobian([x*y, x]))`."""
+    found = re.search(r"(?<![\w.])(?P<name>jacobian|hessian)\((?P<rest>.*)", line.text, re.DOTALL)
+    if found is None or not isinstance(error, UnknownFunctionError):
+        return
+    inside, depth = "", 1
+    for sign in found["rest"]:
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0:
+            yield (found["name"], *line.put(line.others[0], 1, inside)[line.start :])
+            return
+        inside += sign
 
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:

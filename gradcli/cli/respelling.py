@@ -20,7 +20,13 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import EQUALS, is_near
 from gradcli.cli.ranges_in_words import with_names
-from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
+from gradcli.cli.respelled_mathematics import (
+    elements_by_subscripts,
+    matrices_inside,
+    on_paper,
+    products_of_given,
+    sums_without_brackets,
+)
 from gradcli.cli.respelled_options import (
     arguments_as_options,
     commands_as_options,
@@ -45,6 +51,7 @@ from gradcli.cli.respelled_values import (
     values_of_others,
     values_of_parts,
     values_with_units,
+    with_tolerances,
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
@@ -398,9 +405,18 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     for command in all_commands().values():
         if command.respelled:
             yield from resolve_name(command.respelled)(line, error)
+    yield from map(SpelledGroup, (sums_without_brackets(line), with_tolerances(line)))
     yield SpelledGroup(products_of_given(line, error), is_sure=True)
-    yield SpelledGroup(elements_by_subscripts(line, error))
-    yield from map(SpelledGroup, (_equations(line), on_paper(line, error), decimal_commas(line, error)))
+    yield from map(
+        SpelledGroup,
+        (
+            elements_by_subscripts(line, error),
+            _equations(line),
+            on_paper(line, error),
+            matrices_inside(line, error),
+            decimal_commas(line, error),
+        ),
+    )
     yield SpelledGroup(_other_derivatives(line, error))
     yield from _function_alone(line, error)
     yield SpelledGroup(_joined(line))

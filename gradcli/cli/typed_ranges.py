@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from gradcli.cli.options import OptionKind
 from gradcli.cli.ranges_in_words import as_range
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import NAME, is_number, typed_values, words_next_to
+from gradcli.language.spellings import SIGNED
 
 
 def ranges_in_words(line: TypedLine) -> Iterator[Words]:
@@ -56,12 +58,33 @@ _INTERVAL = re.compile(
 """A range as an interval, `x in [0, 5]`."""
 
 
+TOLERANCE = re.compile(
+    rf"(?P<name>{NAME.pattern}\s*=\s*)?(?P<middle>{SIGNED})\s*(?:±|\+/?-)\s*(?P<tolerance>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+)"
+)
+"""A value with its tolerance, `m=2.0±0.1`."""
+
+
+def with_ends(typed: str) -> str:
+    """Write a value with its tolerance as a range; any other text stays.
+
+    >>> with_ends("m=2.0±0.1"), with_ends("4 +/- 1"), with_ends("x=1")
+    ('m=1.9..2.1', '3..5', 'x=1')
+    """
+    found = TOLERANCE.fullmatch(typed.strip())
+    if found is None:
+        return typed
+    middle, tolerance = Decimal(found["middle"]), Decimal(found["tolerance"])
+    return f"{found['name'] or ''}{middle - tolerance}..{middle + tolerance}"
+
+
 def dotted_range(typed: str) -> str:
     """Write a range with two dots between its ends.
 
     >>> dotted_range("0<=x<=5"), dotted_range("[0,pi]"), dotted_range("x=0:5"), dotted_range("0 5")
     ('x=0..5', '0..pi', 'x=0..5', '0..5')
     """
+    if (ends := with_ends(typed)) != typed:
+        return ends
     if (found := _BETWEEN.fullmatch(typed) or _INTERVAL.fullmatch(typed)) is not None:
         return (
             f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"

@@ -376,7 +376,7 @@ def read_directions(
     """
     named: dict[str, Value] = {}
     for name, value in given.items():
-        whose = name or _only(movable, value)
+        whose = name or _only(movable, value, variables)
         _require_movable(whose, variables, movable)
         if whose in named:
             raise InputError(f"{option('u')} gives '{whose}' two directions", hint="give it once")
@@ -403,14 +403,17 @@ def is_plain(text: str) -> bool:
     return re.search(r"''|=|->|→|:|\b[^\W\d]\w*\s+[-+.\d]|\b[^\W\d]\(", text) is None
 
 
-def _only(movable: tuple[str, ...], value: Value) -> str:
+def _only(movable: tuple[str, ...], value: Value, variables: Mapping[str, Shape]) -> str:
     if len(movable) == 1:
         return movable[0]
     text = value.strip() if isinstance(value, str) else "VALUE"
     shown = "u" if not isinstance(value, str) else option("u", text) if text else option("u", "''")
     if not movable:
         raise InputError(f"{shown} names no variable, and there is none to move", hint=f"leave out {option('u')}")
-    example = option("u", f"{movable[0]}={text if text and is_plain(text) else 'VALUE'}")
+    parts = text.split(",")
+    is_each = len(parts) == len(movable) and not any(variables[name] for name in movable) and is_plain(text)
+    pairs = zip(movable, parts if is_each else [text if text and is_plain(text) else "VALUE"], strict=False)
+    example = option("u", *(f"{name}={part.strip()}" for name, part in pairs))
     hint = f"write {example}; a variable without a {option('u')} is held constant"
     raise InputError(f"{shown} names no variable, and there are {', '.join(movable)}", hint=hint)
 

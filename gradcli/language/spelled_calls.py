@@ -204,6 +204,13 @@ def squares(found: re.Match[str]) -> str:
     return f"sum({re.sub(r'_[a-z](?![a-zA-Z])', '', found[1])}{found[2] or ''})"
 
 
+def summands(found: re.Match[str]) -> str:
+    """Put the term after a sum's sign in parentheses, `Σ p ln p` and `Σ p_i ln p_i`, without its index."""
+    body = re.sub(r"(?<=[^\W\d])_\{?[ijkn]\}?(?![a-zA-Z\d])", "", found["body"]).strip()
+    product = re.sub(r"(?<=[\w)²³])\s+(ln|log|exp|sqrt|sin|cos)\s+([^\W\d]\w*)", r"*\1(\2)", body)
+    return f"sum({product})" + " " * found["body"].endswith(" ")
+
+
 def whole(found: re.Match[str]) -> str:
     """Write a sum over all elements, `sum_i x_i^2`, and none over two indices."""
     if re.search(rf"_\{{{found['index']}[a-z]", found[0]):

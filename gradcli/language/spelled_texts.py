@@ -234,7 +234,7 @@ def page_for(error: GradcliError) -> str | None:
 
 def fact_of(error: GradcliError) -> str:
     """Return the hint of an error if it is a fact, which says why a spelling answers; else nothing."""
-    return f"{error.text.hint}; " if error.text.hint == hints.NO_INTEGRAL else ""
+    return f"{error.text.hint}; " if error.text.hint in (hints.NO_INTEGRAL, hints.NO_MATRIX) else ""
 
 
 def is_form(hint: str | None) -> bool:

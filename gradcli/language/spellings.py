@@ -158,6 +158,7 @@ NEAR_CALLS: Mapping[str, str] = {
     **dict.fromkeys(("rmsnorm", "RMSNorm"), "(({0})/sqrt(mean(({0})**2) + 1e-6))"),
     **dict.fromkeys(("gamma", "Gamma", "Γ"), "exp(lgamma({0}))"),
     "factorial": "exp(lgamma({0} + 1))",
+    "heaviside": "heaviside({0}, 0.5)",
     **dict.fromkeys(("Heaviside", "step", "Θ"), "where({0} > 0, 1, 0)"),
     "beta": "exp(lgamma({0}) + lgamma({1}) - lgamma(({0}) + ({1})))",
     **dict.fromkeys(
@@ -248,6 +249,13 @@ _REDUCED = "mean|sum|prod|std|var|median|softmax|norm|logsumexp"
 
 _WHOLE_SIGN = r"(?:\\|\b|(?=[∑∏]))(?P<sign>sum|prod|∑|Σ|∏|Π)"
 """Sign of a sum, or of a product, before its index."""
+
+BARE_SUM = _near(
+    r"(?<![\w@ᵀ'])(?<!\^T)(?<![@ᵀ'] )(?<!\^T )(?<!tr\()(?<!trace\()(?:Σ\s+|∑\s*)(?=[\w√‖|])"
+    r"(?P<body>(?:(?:\^|\*\*|[*/])\s*-|[^-+()\[\],;=<>Σ∑]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\[[^\[\]]*\])+)",
+    calls.summands,
+)
+"""A sum without brackets or bounds, `-Σ p ln p`; not the matrix of `xᵀ Σ x`."""
 
 TEXTS: tuple[Spelling, ...] = (
     *(Spelling(re.compile(found, re.DOTALL), (instead,), is_sure) for found, instead, is_sure in ON_PAPER),

@@ -23,6 +23,7 @@ _BODY = "the names of its body are the variables"
 NO_INTEGRAL = (
     "gradcli differentiates and does not integrate; by its upper end, an integral has its integrand there as derivative"
 )
+NO_MATRIX = "a matrix of derivatives is what a command answers, and no part of a text"
 NO_EXPECTATION = "an expectation is not read; mean(f(z)) at a vector of samples z is an estimate of it"
 _LATEX = "LaTeX is read in part: fractions, roots, powers and names; A \\ b, with blanks, is the solution of A x = b"
 
@@ -48,6 +49,7 @@ FACTS: Mapping[str, str] = {
     for names, hint in (
         ("diff derivative Derivative differentiate gradient grad", ITSELF),
         ("integrate Integral integral quad", NO_INTEGRAL),
+        ("jacobian hessian", NO_MATRIX),
         ("limit series solve dsolve", "there are derivatives only"),
         ("dx dy dt", "a derivative is asked of the whole text, as in d/dx (x**2)"),
         ("re im Re Im conj conjugate arg", COMPLEX),

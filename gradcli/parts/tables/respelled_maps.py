@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 from collections.abc import Iterator
 
 from gradcli.cli.console import is_sent
@@ -25,6 +26,8 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
         yield SpelledGroup([(*line.words, "--points", "-")], is_sure=True)
     yield SpelledGroup(_tables(line, said))
     yield SpelledGroup(_rows_of_values(line, said))
+    if "has blanks between its cells" in said:
+        yield SpelledGroup(_with_commas(line))
 
 
 def _points(line: TypedLine, said: str) -> Iterator[Words]:
@@ -50,6 +53,14 @@ def _tables(line: TypedLine, said: str) -> Iterator[Words]:
     for one in unknown_options(line):
         if "--points" in OPTIONS.get(one.name, ()) and "--points" not in line.kinds and os.path.isfile(one.value):
             yield ("map", *line.put(one.place, one.words, "--points", one.value)[line.start :])
+
+
+def _with_commas(line: TypedLine) -> Iterator[Words]:
+    """Pipe a table with commas for the blanks between its cells, and without the # before its names."""
+    for option, typed, _, place, count, _ in typed_values(line):
+        if option == "--points" and os.path.isfile(typed):
+            sender = f"sed 's/^[# ]*//; s/ *$//; s/  */,/g' {shlex.quote(typed)}"
+            yield PipedWords.sent_by(sender, line.put(place, count, "--points", "-"))
 
 
 _STEPS = re.compile(rf"\s*({SIGNED})\s*:\s*({SIGNED})\s*:\s*({SIGNED})\s*")

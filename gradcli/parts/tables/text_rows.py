@@ -221,6 +221,18 @@ class TextRows:
         return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def _are_spaced(lines: Sequence[str]) -> bool:
+    """Tell whether the first rows of a text have blanks between their cells: names, or none, and several numbers.
+
+    >>> _are_spaced(["# v  T", "1 300"]), _are_spaced(["1 300"]), _are_spaced(["pressure hPa", "2"])
+    (True, True, False)
+    """
+    first, second = [*itertools.islice(filter(str.strip, lines), 2), "", ""][:2]
+    cells = (second or first).split()
+    is_row = len(cells) > 1 and all(map(is_number, cells))
+    return is_row and "," not in first and len(first.lstrip("# ").split()) == len(cells)
+
+
 _DECIMAL_COMMA = re.compile(r"(?:^|;)[ \t]*[-+]?(?:\d+,(?:\d{1,2}|\d{4,})|0?,\d+)[ \t]*(?=;|$)", re.MULTILINE)
 """A cell with a decimal comma in a table with semicolons; three digits after it may be thousands."""
 
@@ -282,6 +294,11 @@ class Delimited(TextRows):
             if lines[blank].lstrip().startswith("{"):
                 message = f"line {first + blank} of {self._name} is an object of JSON, and no row of names"
                 raise InputError(message, hint=f"give {option('points-format', 'jsonl')}")
+            if self._separator == "," and _are_spaced(lines[blank:]):
+                raise InputError(
+                    f"{self._name} has blanks between its cells, and no commas",
+                    hint="separate the cells by commas, below a row of names such as x,y",
+                )
             rows = records(lines[blank:], self._separator)
             _, cells, reason = next(rows)
             if reason:
