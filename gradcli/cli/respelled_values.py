@@ -393,7 +393,7 @@ _TOGETHER = re.compile(
 )
 """Values of several variables at once, `(x, y) = (1, 2)`."""
 
-_POINT = re.compile(rf"\s*(?P<name>{NAME.pattern})\s*=?\s*(?P<values>\([^()]*,[^()]*\))\s*")
+_POINT = re.compile(r"\s*(?P<name>[A-Z])\s*=?\s*(?P<values>\([^()]*,[^()]*\))\s*")
 """A point by its letter, `P(1, 2)`."""
 
 _CHAINED = re.compile(rf"\s*(?P<names>{NAME.pattern}(?:\s*={{1,2}}\s*{NAME.pattern})+)\s*={{1,2}}\s*(?P<value>[^=]+)")

@@ -93,7 +93,8 @@ def _questions_in_words(line: TypedLine) -> Iterator[Words]:
                 *(found[:-2] if has_point and not {"--wrt"} & {*options} and len(line.variables) == 1 else found),
                 *options,
             )
-            if line.command in ("plot", "range") and found[0] == "grad":  # which have the derivative next to the value
+            is_of_ranges = "--in" in line.kinds and "--claim" not in line.kinds
+            if is_of_ranges and found[0] == "grad":  # which have the derivative next to the value
                 yield (line.command, *found[1:], *options)
 
 

@@ -66,7 +66,6 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
         "spelled_operators.py",
         "units.py",
         "higher_derivatives.py",
-        "region_maps.py",
         "greek.py",
         "juxtaposed_names.py",
         "respelled_orders.py",

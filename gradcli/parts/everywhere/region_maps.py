@@ -46,7 +46,7 @@ SIGNS: Mapping[RegionVerdict, str] = {
     "pole": "│",
     "inaccurate": "░",
     "nan-trap": "×",
-    "cut": "✂",
+    "cut": "%",
     "disagree": "≠",
 }
 """Signs of verdicts on a terminal, those first that others are painted over."""
