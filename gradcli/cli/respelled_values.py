@@ -12,7 +12,7 @@ from gradcli.cli.output import OTHER_PICTURES
 from gradcli.cli.parameters import separate
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_ranges import TOLERANCE, dotted_range, finite_ranges, with_ends
+from gradcli.cli.typed_ranges import dotted_range, finite_ranges
 from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
@@ -330,21 +330,6 @@ def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGrou
             kept = [one for one in group.spelled if used <= {*NAME.findall(one)}]
             lines = [line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept]
             yield SpelledGroup(lines, group.is_sure)
-
-
-def with_tolerances(line: TypedLine) -> Iterator[Words]:
-    """Ask on the interval of each value with a tolerance, `m=2.0±0.1`; the tolerance of one is a direction too."""
-    typed = [one for one in typed_values(line) if one.option == "--at" and TOLERANCE.search(one.typed)]
-    found = [TOLERANCE.fullmatch(one.typed.strip()) for one in typed]
-    if not line.others or not found or not all(found):
-        return
-    places = [n for one in typed for n in range(one.place, one.place + one.words)]
-    ranges = [word for one in typed for word in ("--in", with_ends(one.typed))]
-    yield ("range", *line.without(*places)[line.start :], *ranges)
-    if len(typed) == 1 and found[0] is not None:
-        name = found[0]["name"] or ""
-        words = typed[0].put(f"{name}{found[0]['middle']}")[line.start :]
-        yield ("jvp", *words, "--u", f"{name}{found[0]['tolerance']}")
 
 
 _SAME_WORDS = {

@@ -51,7 +51,6 @@ from gradcli.cli.respelled_values import (
     values_of_others,
     values_of_parts,
     values_with_units,
-    with_tolerances,
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
@@ -406,7 +405,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     for command in all_commands().values():
         if command.respelled:
             yield from resolve_name(command.respelled)(line, error)
-    yield from map(SpelledGroup, (sums_without_brackets(line), with_tolerances(line)))
+    yield SpelledGroup(sums_without_brackets(line))
     yield SpelledGroup(products_of_given(line, error), is_sure=True)
     yield from map(
         SpelledGroup,

@@ -64,6 +64,7 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
         "questions_in_words.py",
         "respelled_mathematics.py",
         "spelled_operators.py",
+        "spelled_calls.py",
         "units.py",
         "higher_derivatives.py",
         "greek.py",

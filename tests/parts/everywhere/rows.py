@@ -7,6 +7,10 @@ from gradcli.parts import is_listed
 
 QUESTIONS = {"range": ["sin(x)", "--in", "0..1"]}
 
+COMMAND_LINES = {
+    ("parts/everywhere/box_document.py", "; gradcli check --in shows where"): "a command to type",
+}
+
 GRADIENTS = {
     "parts/everywhere/tensor_bounds.py": "tensors whose elements each have a range",
     "parts/everywhere/pass_differences.py": "the derivative, next to a backward pass of a user's own",
