@@ -1,7 +1,9 @@
 """The verdict on a function at a point, and on numbers that torch might have given."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from gradcli.crosscheck.judge import judge
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
 from gradcli.recording.pass_recorder import record as record_passes
 from gradcli.results import Check, Entry
+from gradcli.symbolic import derivative, linear
 from tests.parsing import parse
 
 
@@ -52,3 +55,17 @@ def plant(monkeypatch: pytest.MonkeyPatch, op: str, factor: float) -> None:
         return result * factor - (result * (factor - 1)).detach() if call.op.name == op else result
 
     monkeypatch.setattr(torch_reading, "apply", wrong)
+
+
+@contextmanager
+def wrong_formulas(factor: Any) -> Iterator[None]:
+    """Multiply the formulas of derivatives within a block; none of before is remembered in it, and none of it after."""
+    right, kept = linear.assemble, (derivative._differentiated_once, derivative._differentiated)
+    try:
+        with mock.patch.object(derivative, "assemble", lambda form: right(form) * factor):
+            for cache in kept:
+                cache.cache_clear()
+            yield
+    finally:
+        for cache in kept:
+            cache.cache_clear()

@@ -198,7 +198,7 @@ VERDICTS: list[tuple[str, Any, str, str]] = [
     ("max_pool1d(x, 2)", [[3, 3]], "kink", ""),
     ("i0e(x)", 0, "kink", ""),
     *((f"{name}(x)", 1e300, "agree", "") for name in ("i0e", "i1e")),  # of exponents that 64 bits do not reach
-    ("i0e(x)", 5e115, "inaccurate", "terms as large as 5.64e-59 leave -5.64e-175"),
+    ("i0e(x)", 5e115, "inaccurate", "rounding in float64 may leave the domain"),
     *((f"{name}(x)", 5e115, "inaccurate", "beyond the range") for name in ("sinh", "cosh", "i0", "i1")),
     ("sinh(x)/cosh(x)", 1e300, "nan-trap", ""),
     # slopes that grow as log(x), 1/(x*log(x)**2) and the like; and oscillations, which have no series

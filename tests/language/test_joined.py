@@ -130,7 +130,7 @@ REFUSED = {
 """What has two readings, values in an order that nobody knows, or misspelt letters, with what each hint names."""
 
 
-@pytest.mark.part("improve")
+@pytest.mark.part("closed_forms", "improve")
 @pytest.mark.parametrize(("line", "named"), REFUSED.items())
 def test_what_is_not_beyond_doubt_is_refused(gradcli: Command, line: tuple[str, ...], named: list[str]) -> None:
     """With the spellings that can be read."""

@@ -176,7 +176,7 @@ def require_gradient(text: TextState, context: Context, name: str, span: Span, *
         return
     if text.tensors.types.get(name) == "int":
         said = "torch raises 'Only Tensors of floating point dtype can require gradients'"
-        hint = "write 1. in place of 1, or dtype=torch.float64"
+        hint = "give its numbers a decimal point, or add dtype=torch.float64"
         raise context.source.error(f"'{name}' has whole numbers: {said}", span, hint=hint)
     text.passes.requires[name] = None
 
