@@ -221,8 +221,8 @@ LINES = [
     (X + "torch.func.grad(lambda x: (x**3).sum())(x)\n", 2,
      r"not answered: it is made by a transform of torch.func; check its function: gradcli check own.py::NAME"),
     (START + "x = torch.zeros(2, 1, 3, requires_grad=True)\nn = torch.nn.functional\n"
-     "n.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2, 1]]), torch.tensor([2]), torch.tensor([3])).backward()\n", 1,
-     r"(?s)its value is inf here, next to which no slope can be measured.*\? 6 unchecked"),
+     "n.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2, 1]]), torch.tensor([2]), torch.tensor([3])).backward()\n", 0,
+     "its value is inf here, next to which no slope can be measured"),
     # what torch refuses, and the script catches
     (X + "y = (x**2).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass\n", 0,
      r"line 8   not answered: torch refuses this pass: .*; write retain_graph=True in the first pass"),
