@@ -105,6 +105,7 @@ def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
         max(errors, default=None),
         findings=tuple(map(published, bad[:MAX_FINDINGS])),
         findings_count=len(bad),
+        unlisted=tuple(map(published, bad[MAX_FINDINGS:])),
         chosen=main.chosen,
         notes=tuple(notes),
         proven=is_whole and bool(decided) and all(one.proven for one in opinions) and not known,
@@ -120,9 +121,11 @@ def with_findings(check: Check, found: Sequence[Entry]) -> Check:
     """Add findings to a check, whose verdict is the worst of all then."""
     if not found:
         return check
-    findings = sorted((*found, *check.findings), key=badness, reverse=True)[:MAX_FINDINGS]
+    findings = sorted((*found, *check.findings), key=badness, reverse=True)
+    unlisted = (*findings[MAX_FINDINGS:], *check.unlisted)
     count, verdict = check.findings_count + len(found), worst((check.verdict, *(one.verdict for one in found)))
-    return replace(check, verdict=verdict, findings=tuple(findings), findings_count=count)
+    findings = findings[:MAX_FINDINGS]
+    return replace(check, verdict=verdict, findings=tuple(findings), findings_count=count, unlisted=unlisted)
 
 
 def joined(checks: Sequence[Check]) -> Check:
@@ -134,6 +137,7 @@ def joined(checks: Sequence[Check]) -> Check:
     verdict = worst(check.verdict for check in checks)
     findings = list(dict.fromkeys(finding for check in checks for finding in check.findings))
     findings.sort(key=lambda finding: SEVERITY.index(finding.verdict), reverse=True)
+    unlisted = dict.fromkeys(entry for check in checks for entry in check.unlisted if entry not in findings)
     hidden = max(check.findings_count - len(check.findings) for check in checks)
     errors = [check.max_relative_error for check in checks if check.max_relative_error is not None]
     return replace(
@@ -144,6 +148,7 @@ def joined(checks: Sequence[Check]) -> Check:
         max_relative_error=max(errors, default=None),
         findings=tuple(findings[:MAX_FINDINGS]),
         findings_count=len(findings) + hidden,
+        unlisted=(*findings[MAX_FINDINGS:], *unlisted),
         notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
         proven=all(check.proven for check in checks),
         digits=min((check.digits for check in checks if check.digits is not None), default=None),

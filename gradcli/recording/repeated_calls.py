@@ -117,6 +117,8 @@ class OpaqueCall:
     def _measure(self, n: int, y: Floats) -> tuple[torch.dtype, Measurement]:
         """Measure in float64 if the call takes it and gives the same then, else in its own dtype."""
         own = self.values[n].dtype
+        if not np.isfinite(y).all():
+            raise InputError(f"its value is {y[~np.isfinite(y)][0]} here, next to which no slope can be measured")
 
         def values(kind: torch.dtype) -> Callable[[Floats], Floats]:
             def function(x: Floats) -> Floats:

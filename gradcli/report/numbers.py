@@ -264,7 +264,7 @@ def entries_of(answer: Answer, quantity: Quantity) -> dict[Index, Entry]:
 def findings_of(answer: Answer) -> Sequence[Entry]:
     """List the entries that do not agree."""
     check = answer.check if isinstance(answer, Judged) else None
-    return () if check is None else check.findings
+    return () if check is None else (*check.findings, *check.unlisted)
 
 
 def _mirrored(entry: Entry) -> Entry:
@@ -367,9 +367,10 @@ class Writer(Record):
         shown = set(np.ndindex(array.shape)) if array.size <= LONG else set()
         parts = list(self._parts(array, doubts)) if shown and doubts else [doc.Styled(self.listed(array), role)]
         hidden = [one for place, one in doubts.items() if place not in shown]
-        if hidden:
-            worst = max(hidden, key=lambda one: one.severity)
-            parts.append(doc.Styled(f" {worst.mark} {len(hidden)} {worst.verdict}", worst.tone))
+        for verdict in sorted({one.verdict for one in hidden}, key=SEVERITY.index, reverse=True):
+            own = [one for one in hidden if one.verdict == verdict]
+            worst = max(own, key=lambda one: one.severity)
+            parts.append(doc.Styled(f" {worst.mark} {len(own)} {verdict}", worst.tone))
         return line(*parts)
 
     def _parts(self, array: Array, doubts: Doubts, at: Index = ()) -> Iterator[doc.Styled]:

@@ -356,6 +356,7 @@ class Check(Record):
         proven: Whether every entry was decided, by an enclosure or by structure.
         sampled: Whether some entry of the answer, or of a part judged with it, was not looked at.
         findings_count: How many findings there are in all.
+        unlisted: The findings beyond those listed, so that all are counted and marked.
         zeros: Entries among those checked that are 0 whatever the numbers are, by structure, and in torch's numbers.
         undecided: Entries that were tried and not decided; above one in a hundred the verdict is `unchecked`.
         chosen: The choice of entries: `all`, or the sample in words.
@@ -372,6 +373,7 @@ class Check(Record):
     proven: bool = False
     sampled: bool = False
     findings_count: int = json_field(omit=if_whole("findings"), default=0)
+    unlisted: tuple[Entry, ...] = json_field(None, default=())
     zeros: int = json_field("zero_by_structure", omit=if_empty, default=0)
     undecided: int = json_field(omit=if_empty, default=0)
     chosen: str = json_field(omit=lambda check, chosen: chosen == "all", default="all")

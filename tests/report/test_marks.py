@@ -1,9 +1,12 @@
 """Numbers that are not to be trusted stand out wherever they are listed, and not in small matrices alone."""
 
+import numpy as np
 import pytest
 
 from gradcli import Function
 from gradcli.report import Screen, rendered
+from gradcli.report.document import Styled
+from gradcli.report.numbers import Doubt, Doubts, Writer
 from gradcli.results import Answer
 
 LOST = "(1-cos(x))/x**2"
@@ -23,6 +26,15 @@ def test_each_of_several_products_is_marked_where_it_is_wrong() -> None:
     assert "✗" not in second
     assert "[100000000 ✗, -0.07792]" in third
     assert first.endswith("│ [1, 0]")
+
+
+def test_all_doubtful_elements_of_a_long_array_are_counted() -> None:
+    """Those that are not listed as findings too, and each verdict by itself."""
+    answer = Function("sum(where(x > 0, sqrt(x), 0))").vjp({"x": "linspace(-20,-1,20)"}, "1")
+    assert any("✗ 20 nan-trap" in row for row in _rows(answer, "∂y/∂x", "vᵀJ"))
+    found: Doubts = {(n,): Doubt("nan-trap" if n < 4 else "undefined") for n in range(14)}
+    words = [part.words for part in Writer(None, False).marked(np.full(20, np.nan), found) if isinstance(part, Styled)]
+    assert words[1:] == [" ? 10 undefined", " ✗ 4 nan-trap"]
 
 
 def test_what_grad_holds_after_several_passes_is_marked_too() -> None:

@@ -24,6 +24,7 @@ recordings                       parts of a box in which torch runs the same ope
 code_boxes                       code, whose recording has to be the function in all of a box
 box_regions                      where torch's numbers are proved, and what the rest may hold
 box_signs                        the signs that an expression may have in a box
+witness_groups                   boxes of a region within which witnesses have the same verdict
 box_check, proved_lines          the check of every point of a box; stretches of one number, for a picture
 lost_bits                        the bits that torch's numbers lose at most in a box
 tensor_bounds, tensor_ranges     tensors whose elements each have a range: forward, or one for all

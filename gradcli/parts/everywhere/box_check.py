@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from gradcli import trial
 from gradcli.arrays import Array
@@ -18,6 +19,7 @@ from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts import is_listed
 from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.box_sets import BoxSet
 from gradcli.parts.everywhere.code_boxes import (
     known_box,
     known_ranges,
@@ -34,6 +36,7 @@ from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.region_words import CERTAIN
 from gradcli.parts.everywhere.rounded_passes import has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
+from gradcli.parts.everywhere.witness_groups import Witness, WitnessGroups, differ, worst_of
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.bound_function import FunctionWithValues
 from gradcli.questions.judging import compare_numbers
@@ -313,21 +316,25 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     set_step("judging witnesses")
     assumed = (has_elementary_functions(box.function.lines), ASSUMED), (regions.is_of_special, MEASURED)
     notes = [*box.remarks, *(remark for is_so, remark in assumed if is_so)]
-    found = {verdict: _region(box, regions, verdict) for verdict in dict.fromkeys(regions.verdicts.tolist())}
+    named, found = regions.verdicts.copy(), list[BoxRegion]()
+    for verdict in dict.fromkeys(regions.verdicts.tolist()):
+        for places, region in _regions(box, regions, verdict):
+            named[places] = region.verdict
+            found.append(region)
     return box.answered(
         BoxChecking,
         command="check",
         boxes=regions.evaluated,
         proofs=(),
-        regions=tuple(sorted(found.values(), key=lambda one: -one.share)),
+        regions=tuple(sorted(found, key=lambda one: -one.share)),
         rtol=rtol,
         allowed=allowed,
-        map=_map(box, regions, {verdict: one.verdict for verdict, one in found.items()}),
+        map=_map(box, regions, tuple(named.tolist())),
         notes=(*notes, *([f"the halving was stopped {regions.stopped}"] if regions.stopped else ())),
     )
 
 
-def _map(box: MovingBox, regions: JudgedRegions, shown: Mapping[RegionVerdict, RegionVerdict]) -> RegionMap | None:
+def _map(box: MovingBox, regions: JudgedRegions, verdicts: tuple[RegionVerdict, ...]) -> RegionMap | None:
     """Collect the boxes of one or two numbers that move, and of one the curves, where there is the part for these."""
     if len(box.low) > MOST_DRAWN:
         return None
@@ -336,19 +343,42 @@ def _map(box: MovingBox, regions: JudgedRegions, shown: Mapping[RegionVerdict, R
         from gradcli.parts.plot import curves_over
 
         curves = curves_over(box.bound_function, float(box.low[0]), float(box.high[0])) if len(box.low) == 1 else None
-    verdicts = tuple(shown[one] for one in regions.verdicts.tolist())
     return RegionMap(tuple(one.text for one in box.names), regions.boxes.low, regions.boxes.high, verdicts, curves)
 
 
-def _region(box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict) -> BoxRegion:
-    """Describe the boxes of a verdict, with a point of them, judged as any point is."""
-    boxes = regions.boxes.take(regions.verdicts == verdict)
-    hull = boxes.hull()
-    share = boxes.share_of(box.low, box.high)
-    found = BoxRegion(verdict, share, len(boxes), box.by_name(hull.low), box.by_name(hull.high))
+def _regions(
+    box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict
+) -> Iterator[tuple[npt.NDArray[np.intp], BoxRegion]]:
+    """Describe the boxes of a verdict, each with a point of them, judged as any point is, and give their numbers.
+
+    Where nothing but a witness tells what they hold, those whose witnesses differ are described one by one.
+    """
+    places = np.flatnonzero(regions.verdicts == verdict)
+    boxes = regions.boxes.take(places)
     if verdict in ("proved", "near-zero"):
-        return found
-    return _witnessed(box, found, witness_points(boxes, MOST_TRIED))
+        yield places, _described(box, boxes, verdict, None)
+        return
+    seen = _judged(box, witness_points(boxes, MOST_TRIED)[:, :MOST_TRIED])
+    if verdict not in CERTAIN or not differ(seen):
+        yield places, _described(box, boxes, verdict, worst_of(seen))
+        return
+    groups = WitnessGroups(boxes, lambda at: worst_of(_judged(box, at)))
+    groups.add(seen)
+    for own, worst in groups.found():
+        yield places[own], _described(box, boxes.take(own), verdict, worst)
+
+
+def _described(box: MovingBox, boxes: BoxSet, verdict: RegionVerdict, witness: Witness | None) -> BoxRegion:
+    """Describe boxes by the worst of their witnesses; without one nothing is called wrong."""
+    hull = boxes.hull()
+    region = BoxRegion(
+        verdict, boxes.share_of(box.low, box.high), len(boxes), box.by_name(hull.low), box.by_name(hull.high)
+    )
+    if witness is None:
+        return region
+    at, found, note = witness
+    named = FOUND.get(found, verdict) if verdict in CERTAIN else verdict
+    return replace(region, verdict=named, at=box.by_name(at), found=found, note=note)
 
 
 def witnessed(box: MovingBox, points: Array) -> Verdict | None:
@@ -357,23 +387,18 @@ def witnessed(box: MovingBox, points: Array) -> Verdict | None:
     return None if worst is None else worst[1]
 
 
-def _worst(box: MovingBox, points: Array) -> tuple[Array, Verdict, str] | None:
+def _worst(box: MovingBox, points: Array) -> Witness | None:
     """Judge points, and return the worst with its verdict and a note; None if none can be judged."""
-    found: list[tuple[Array, Verdict, str]] = []
+    return worst_of(_judged(box, points))
+
+
+def _judged(box: MovingBox, points: Array) -> list[Witness]:
+    """Judge points, without those that cannot be."""
+    found = list[Witness]()
     for at in points.T:
         with suppress(GradcliError, OverTimeError):
             found.append((at, *_at_point(box, at)))
-    return max(found, key=lambda one: SEVERITY.index(one[1]), default=None)
-
-
-def _witnessed(box: MovingBox, region: BoxRegion, points: Array) -> BoxRegion:
-    """Add the worst of some points, judged by the check of a point; without one nothing is called wrong."""
-    worst = _worst(box, points[:, :MOST_TRIED])
-    if worst is None:
-        return region
-    at, verdict, note = worst
-    named = FOUND.get(verdict, region.verdict) if region.verdict in CERTAIN else region.verdict
-    return replace(region, verdict=named, at=box.by_name(at), found=verdict, note=note)
+    return found
 
 
 def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:

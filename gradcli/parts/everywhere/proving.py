@@ -99,6 +99,7 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
     if not len(unproved):
         return BoxProof(text, "proved", found.evaluated, note=note)
     reason = f"stopped {found.stopped}" if found.stopped else _on_the_rest(condition, unproved, box)
+    reason += _underflowing(condition, unproved, box)
     return BoxProof(text, "undecided", found.evaluated, None, unproved.share_of(box.low, box.high), reason)
 
 
@@ -134,6 +135,26 @@ def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
         where = ", ".join(f"{name} = {number:.3g}" for name, number in there.items())
         reason += f": {condition.said} is open at {where}, where both sides may be equal"
     return reason
+
+
+def _underflowing(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
+    """Say where a number is too near to 0 for bounds in float64 to tell its sign; "" if nowhere that is looked at."""
+    if not condition.is_strict:
+        return ""
+    some = rest.take(np.unique(np.linspace(0, len(rest) - 1, MOST_LOOKED_AT).astype(int)))
+    middle = middle_of(some.low, some.high)
+    with np.errstate(all="ignore"):
+        value = condition.quantity.jets(point(middle), is_second=False).value.spread((len(some),))
+    least = np.finfo(np.float64).smallest_normal
+    tiny = np.flatnonzero((value.low <= 0) & (value.low > -least) & (value.high >= 0) & (value.high < least))
+    if not len(tiny):
+        return ""
+    where = ", ".join(f"{name} = {number:.3g}" for name, number in box.by_name(middle[:, tiny[0]]).items())
+    return f"; at {where} the bounds underflow to 0, and tell no sign"
+
+
+MOST_LOOKED_AT = 64
+"""Most boxes that are left in which it is looked for underflow."""
 
 
 def _value_at(condition: BoxCondition, place: Array) -> str:

@@ -368,7 +368,8 @@ def judged_adjoint(bound: BoundFunction, atom: Atom, label: str, value: Array, v
     rest = bound.another(program, {**bound.arrays, name: value}, (name,), bounded=False)
     numbers = Numbers.of_first_order(rest.dtype, rest.value, None, v, {name: grad}, judges_value=False)
     check = compare_numbers(rest, numbers).check
-    return replace(check, findings=tuple(finding.moved(variable=label) for finding in check.findings))
+    listed, others = (tuple(one.moved(variable=label) for one in of) for of in (check.findings, check.unlisted))
+    return replace(check, findings=listed, unlisted=others)
 
 
 def ends(items: Sequence[_Item]) -> list[_Item]:

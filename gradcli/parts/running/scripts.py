@@ -39,7 +39,7 @@ from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import beginnings
 from gradcli.parts.running.opaque_functions import apply_in_script
-from gradcli.parts.running.pass_arguments import output_and_vectors, unbatched
+from gradcli.parts.running.pass_arguments import output_and_vectors, require_plain, unbatched
 from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.refusals import RefusalNotes
 from gradcli.parts.running.replays import require_same
@@ -451,6 +451,7 @@ class ScriptRecorder(LateRecorder):
     def _answer(self, told: Pass, given: Mapping[str, object], place: CallPlace) -> Pass:
         began = time.perf_counter()
         try:
+            require_plain(given, place)
             outside = torch_internals.without_transforms()
             with budget(self.seconds), self.paused(), warnings.catch_warnings(action="ignore"), outside:
                 told = self._answered(told, given, place)

@@ -58,7 +58,8 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
         checks: The checks, by the number of the point.
         count: The number of points, each with as many entries.
     """
-    found = [finding.moved(point=point) for point, check in checks.items() for finding in check.findings]
+    every = {point: (*check.findings, *check.unlisted) for point, check in checks.items()}
+    found = [finding.moved(point=point) for point, own in every.items() for finding in own]
     found.sort(key=badness, reverse=True)
     whole = joined(list(checks.values()))
     return replace(
@@ -67,6 +68,7 @@ def merged(checks: Mapping[int, Check], count: int) -> Check:
         checked=sum(check.checked for check in checks.values()),
         findings=tuple(found[:MAX_FINDINGS]),
         findings_count=sum(check.findings_count for check in checks.values()),
+        unlisted=tuple(found[MAX_FINDINGS:]),
         chosen=_chosen(checks, count),
         proven=whole.proven and len(checks) == count,
         sampled=whole.sampled or len(checks) < count,

@@ -99,6 +99,14 @@ def test_a_trap_is_found_where_the_branch_is_not_taken() -> None:
     assert abs(found["proved"].share - 0.5) < 1e-6
 
 
+def test_no_witness_stands_for_points_where_others_differ() -> None:
+    """Torch's nan begins where exp overflows, and digits are lost long before."""
+    found = _regions("1/(1 + exp(-x))", x="-800..0")
+    assert abs(found["nan-trap"].high["x"] + 709.78) < 0.2
+    assert abs(found["nan-trap"].share - 90.22 / 800) < 1e-3
+    assert found["inaccurate"].low["x"] == found["nan-trap"].high["x"]
+
+
 @pytest.mark.parametrize(
     ("text", "ends", "proved"), [("exp(-x)", "700..800", 0.2), ("x**2", "0..5e-324", 0), ("x**2", "-1e-200..1e-200", 0)]
 )

@@ -105,6 +105,12 @@ def test_a_flat_bowl_is_convex() -> None:
     assert _proof("x**2 - 2*x*y + y**2", "convex", x="-1..1", y="-1..1").status == "proved"
 
 
+@pytest.mark.thorough
+def test_what_is_too_near_to_0_to_have_a_sign_is_said() -> None:
+    """exp is positive everywhere, and its bounds are 0 below the smallest float."""
+    assert "the bounds underflow to 0, and tell no sign" in _proof("exp(x)", "y > 0", x="-1000..-900").note
+
+
 @pytest.mark.parametrize(
     ("text", "statement", "ends"),
     [

@@ -217,6 +217,12 @@ LINES = [
     # a minor inaccuracy
     (START + "w = torch.tensor([1., 1e-6], requires_grad=True)\n(w[0]*1e3 + (w[1] + 1000.3 - 1000.2)**2).backward()\n",
      0, "≈ inaccurate"),
+    # what has no pass of its own, and what has no slope
+    (X + "torch.func.grad(lambda x: (x**3).sum())(x)\n", 2,
+     r"not answered: it is made by a transform of torch.func; check its function: gradcli check own.py::NAME"),
+    (START + "x = torch.zeros(2, 1, 3, requires_grad=True)\nn = torch.nn.functional\n"
+     "n.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2, 1]]), torch.tensor([2]), torch.tensor([3])).backward()\n", 0,
+     "its value is inf here, next to which no slope can be measured"),
     # what torch refuses, and the script catches
     (X + "y = (x**2).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass\n", 0,
      r"line 8   not answered: torch refuses this pass: .*; write retain_graph=True in the first pass"),
