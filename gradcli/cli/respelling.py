@@ -404,8 +404,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     first = line.words[0].lower() if line.words else ""
     is_answer = first not in all_commands() or all_commands()[first].is_on_function or first in PAGES
     yield SpelledGroup(_commands_in_other_letters(line), is_sure=is_answer)  # and runs no script
-    yield SpelledGroup(_commands(line))
-    yield SpelledGroup(_questions_for_the_guide(line))
+    yield from map(SpelledGroup, (_commands(line), _questions_for_the_guide(line)))
     for command in all_commands().values():
         if command.respelled:
             yield from resolve_name(command.respelled)(line, error)

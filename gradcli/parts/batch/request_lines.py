@@ -135,7 +135,8 @@ def _members(text: str) -> dict[str, Any] | None:
         found = json.loads(text, parse_constant=str, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
         if text.strip() in ("[", "]"):
-            raise InputError("a request is one JSON object on one line, and this is a line of a list", hint=_FROM_LIST)
+            message = "a request is one JSON object on one line, and this is a line of a list"
+            raise InputError(message, hint=_FROM_LIST) from error
         if not text.lstrip().startswith("{"):
             return None
         place = Place(text, Span(error.pos, error.pos + 1), "request")
