@@ -21,6 +21,7 @@ from gradcli.cli.options import COLOR_VARIABLE, FORMAT_VARIABLE
 from gradcli.cli.typer_internals import click
 from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
 from gradcli.formats import COLORS, ON_TERMINALS
+from gradcli.option_words import in_shell
 
 if TYPE_CHECKING:
     from gradcli.report.document import Screen
@@ -124,8 +125,11 @@ class Output:
         return replace(self, note="; ".join(filter(None, (told, self.note))))
 
 
-_WITHOUT_VERDICT = ("plain", "csv")
-"""Formats of numbers alone."""
+_WITHOUT_VERDICT = ("plain", "csv", "npy", "npz")
+"""Kinds of answers that are numbers alone."""
+
+_WRONG = ("inaccurate", "nan-trap", "disagree")
+"""Verdicts on numbers that are not to be used unseen; at a kink, there are several right ones."""
 
 
 def output(
@@ -149,14 +153,32 @@ def output(
     from gradcli.results import BoxChecking, Checking, Improvement
 
     check = getattr(answer, "check", None)
-    passed = passes(check, strict=strict, require_all=require_all)
-    passed = answer.passed if isinstance(answer, BoxChecking | Checking | Improvement) else passed
-    is_asked = strict or require_all or isinstance(answer, Checking)
-    note = of_sample(check) if is_asked else ""
-    is_silent = shown.form in _WITHOUT_VERDICT and not isinstance(answer, BoxChecking | Checking | Improvement)
-    if strict and is_silent and check is not None and check.verdict != "agree":
-        note = f"did not pass: {check.verdict}{'; ' * bool(note)}{note}"
-    return Output(answer, shown, passed or exit_zero, note)
+    note = of_sample(check) if strict or require_all or isinstance(answer, Checking) else ""
+    if isinstance(answer, BoxChecking | Checking | Improvement):
+        return Output(answer, shown, answer.passed or exit_zero, note)
+    found = Output(answer, shown, exit_zero or passes(check, strict=strict, require_all=require_all), note)
+    is_unsaid = strict or shown.kind not in _SCREENS
+    return _with_verdict(found, check, strict=strict, exit_zero=exit_zero) if is_unsaid else found
+
+
+_SCREENS = ("table", "full")
+"""Kinds of answers that say all there is to say of them."""
+
+
+def _with_verdict(found: Output, check: Check | None, *, strict: bool, exit_zero: bool) -> Output:
+    """Say what an answer leaves unsaid: that its numbers are wrong, or that it has none, which does not pass."""
+    from gradcli.report.wording import judged, no_variable
+    from gradcli.results import Differentiation
+
+    if isinstance(found.answer, Differentiation) and not found.answer.wrt:
+        told = in_shell(no_variable(found.answer.expression))
+        return replace(found, passed=found.passed and (exit_zero or not strict)).with_remark(told)
+    if check is None or check.verdict == "agree" or found.options.kind not in _WITHOUT_VERDICT:
+        return found
+    if strict:
+        return replace(found, note="; ".join(filter(None, (f"did not pass: {check.verdict}", found.note))))
+    is_wrong = check.verdict in _WRONG and not check.is_minor
+    return found.with_remark(f"cross-check: {judged(check.verdict, proven=check.proven)}") if is_wrong else found
 
 
 def with_notes_on_tables(found: Output, words: Iterable[str]) -> Output:

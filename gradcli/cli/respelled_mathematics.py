@@ -10,6 +10,7 @@ from gradcli.cli.respelled_values import name_parts, values_by_name
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError, UnknownFunctionError
 from gradcli.language.spellings import BARE_SUM
+from gradcli.trial import SpelledGroup
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
 _DOT = re.compile(r"(?<=[^\W\d]|[\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
@@ -110,3 +111,31 @@ def on_paper(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     if found is not None and not re.search(rf"(?<![\w.]){found['bound']}(?!\w)", found["body"]):
         body = re.sub(rf"(?<![a-zA-Z_.]){found['by']}(?!\w)", found["bound"], found["body"])
         yield ("eval", *line.put(place, 1, body)[line.start :])
+
+
+_C_FUNCTIONS = re.compile(
+    r"(?<![\w.])(?:__)?((?:exp|log)(?:2|10|1p|m1)?|pow|sqrt|cbrt|a?(?:sin|cos|tan)h?|atan2|fabs|fmax|fmin|fma|fmod|hypot|"
+    r"erfc?|[lt]gamma|floor|ceil|round|trunc)f(?=\s*\()"
+)
+_C_NUMBER = re.compile(r"(?<![\w.])((?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?)[fF](?!\w)")
+_C_CONSTANTS = {
+    "M_PI": "pi",
+    "M_E": "E",
+    "M_PI_2": "(pi/2)",
+    "M_PI_4": "(pi/4)",
+    "M_SQRT2": "sqrt(2)",
+    "M_LN2": "log(2)",
+}
+_C_CONSTANT = re.compile(rf"(?<![\w.])(?:{'|'.join(_C_CONSTANTS)})(?!\w)")
+"""Functions, numbers and constants as C has them for float: `expf(x)`, `2.5f`, `M_PI`."""
+
+
+def in_c(line: TypedLine) -> SpelledGroup[Words]:
+    """Write the functions, numbers and constants of C in all words; sure where more than a suffix `f` says so."""
+    if not line.others or {"f", *_C_CONSTANTS} & {*values_by_name(line)}:
+        return SpelledGroup([])
+    text = " ".join(line.words)
+    numbers = [_C_NUMBER.sub(r"\1", word) for word in line.words]
+    names = [_C_FUNCTIONS.sub(r"\1", _C_CONSTANT.sub(lambda one: _C_CONSTANTS[one[0]], word)) for word in numbers]
+    is_sure = _C_FUNCTIONS.search(text) is not None or _C_CONSTANT.search(text) is not None
+    return SpelledGroup([tuple(names)] if tuple(names) != line.words else [], is_sure=is_sure)

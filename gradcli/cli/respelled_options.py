@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
-from gradcli.cli.typed_line import TypedLine, Words, kinds_of
+from gradcli.cli.typed_line import PipedWords, TypedLine, Words, kinds_of
 from gradcli.cli.typed_values import is_number
 from gradcli.registry import all_commands, formats, suffixes
 
@@ -113,12 +115,26 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
         if form in formats() and not (name in OPTIONS and has_value and "--points" in line.kinds):
             yield line.put(place, 1, "--format", form)
         is_table = "--points" in line.kinds and os.path.isfile(value)
+        if name in ("delimiter", "sep", "separator") and value and "--points" in line.kinds:
+            yield from _with_commas(line.without(*range(place, place + count)), value)
+            continue
         for instead in OPTIONS.get(name, ()):
             yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
         if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
             yield line.put(place, count, "--rows", f"1..{value}")
         if name in ("ones", "random", "eye") and "--v" in line.kinds:
             yield line.put(place, 1, "--v", name)
+
+
+def _with_commas(words: Sequence[str], separator: str) -> Iterator[Words]:
+    """Read a table as it is where its separator is read; else pipe it with commas for a separator of one character."""
+    if separator in (",", ";", "\t", "\\t", "tab"):
+        yield tuple(words)
+        return
+    for n, (option, path) in enumerate(pairwise(words), start=1):
+        if option == "--points" and len(separator) == 1 and separator.isascii():
+            sender = f"tr {shlex.quote(separator)} , < {shlex.quote(path)}"
+            yield PipedWords.sent_by(sender, (*words[:n], "-", *words[n + 1 :]))
 
 
 def option_meant(line: TypedLine) -> str | None:

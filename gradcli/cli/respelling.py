@@ -22,6 +22,7 @@ from gradcli.cli.questions_in_words import EQUALS, is_near
 from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import (
     elements_by_subscripts,
+    in_c,
     matrices_inside,
     on_paper,
     products_of_given,
@@ -56,7 +57,7 @@ from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
 from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
 from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES
-from gradcli.errors import GradcliError, UncalledFunctionError
+from gradcli.errors import GradcliError, UncalledFunctionError, UsageError
 from gradcli.language.spelled_texts import respelled
 from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
@@ -383,6 +384,16 @@ def _of_command(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[W
 def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
+    code = {words[n] for n, flag in line.values.items() if line.command == "run" and flag in ("-c", "--command")}
+    if not code:
+        yield from _lines(line, error)
+    elif isinstance(error, UsageError):  # and no error of the code, which is never respelled
+        for group in _lines(line, error):
+            yield SpelledGroup([one for one in group.spelled if code <= {*one}], group.is_sure)
+
+
+def _lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
+    """Generate other command lines, by the kind of an error."""
     if "bounds of a range are finite" in error.text.message:  # nothing else mends that
         yield from _of_command(line, error)
         yield SpelledGroup(finite_ranges(line))
@@ -396,12 +407,12 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     """Generate other command lines for an error that several spellings may mend."""
     yield SpelledGroup(_files(line))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
+    yield in_c(line)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
     first = line.words[0].lower() if line.words else ""
     is_answer = first not in all_commands() or all_commands()[first].is_on_function or first in PAGES
     yield SpelledGroup(_commands_in_other_letters(line), is_sure=is_answer)  # and runs no script
-    yield SpelledGroup(_commands(line))
-    yield SpelledGroup(_questions_for_the_guide(line))
+    yield from map(SpelledGroup, (_commands(line), _questions_for_the_guide(line)))
     for command in all_commands().values():
         if command.respelled:
             yield from resolve_name(command.respelled)(line, error)

@@ -19,6 +19,7 @@ WORDS_CHARACTERS = 2**17
 """Largest number of characters of a line of words: the same as Linux takes in one word of a command line."""
 
 _EXAMPLE = 'write {"command": "vjp", "expression": "x**2", "at": {"x": [1, 2]}, "v": "ones"}'
+_FROM_LIST = "jq -c '.[]' FILE | gradcli batch"
 _EXAMPLE_IN_WORDS = 'grad "x**2" --at 3'
 
 
@@ -133,17 +134,23 @@ def _members(text: str) -> dict[str, Any] | None:
         # Bare NaN and Infinity, as Python writes them, become the strings that gradcli writes.
         found = json.loads(text, parse_constant=str, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
+        if text.strip() in ("[", "]"):
+            message = "a request is one JSON object on one line, and this is a line of a list"
+            raise InputError(message, hint=_FROM_LIST) from error
         if not text.lstrip().startswith("{"):
             return None
         place = Place(text, Span(error.pos, error.pos + 1), "request")
         message = f"the request is not JSON: {error.msg.lower()}"
-        raise LanguageError(message, place=place, hint="a request is one JSON object on one line") from error
+        raise LanguageError(
+            message, place=place, hint=f"a request is one JSON object on one line; of a list: {_FROM_LIST}"
+        ) from error
     except RecursionError as error:
         raise TooLargeError("the request is nested too deep", hint="a matrix is a list of lists") from error
     except ValueError as error:  # Python's limit, as reading them takes more than linear time
         raise TooLargeError("the request has a whole number of thousands of digits") from error
     if not isinstance(found, dict):
-        raise InputError(f"a request is one JSON object, and this is {kind(found)}", hint=_EXAMPLE)
+        hint = _FROM_LIST if isinstance(found, list) and found else _EXAMPLE
+        raise InputError(f"a request is one JSON object, and this is {kind(found)}", hint=hint)
     return found
 
 

@@ -207,13 +207,23 @@ def _place_of(name: str, names: Mapping[str, int], whole: str) -> int:
     return names[name]
 
 
+def _in_words(whole: str) -> str | None:
+    """Hint at `and` and `or` for the signs of C between comparisons; None where there are none."""
+    parts = re.split(r"\s*(&&|\|\|)\s*", whole)
+    if len(parts) == 1 or not all(map(_SIGN.search, parts[::2])):
+        return None
+    stated = "".join({"&&": " and ", "||": " or "}.get(one, one) for one in parts)
+    return "write " + option("prove", f'"{stated}"')
+
+
 def _of_names(text: str, whole: str, box: MovingBox, derivatives: Mapping[str, Derivative]) -> BoxQuantity:
     """Read an expression of derivatives and variables as a Program of numbers."""
     try:
         program = _parsed(text, frozenset(derivatives), box)
         values = {name: box.bound_function.arrays[name] for name in program.names if name not in derivatives}
     except GradcliError as error:
-        raise InputError(f"a side of the statement is not read: {error.message}", place=_place(whole)) from None
+        message = f"a side of the statement is not read: {error.message}"
+        raise InputError(message, place=_place(whole), hint=_in_words(whole)) from None
     except KeyError as error:
         y, name = box.bound_function.program.output_name, error.args[0]
         rates = [f"d{y}/d{one.text}" for one in box.names[:4]]

@@ -43,7 +43,9 @@ def _with_arguments(line: TypedLine) -> Iterator[Words]:
         script = next((n for n in line.others if os.path.isfile(words[n])), line.others[0])
         count = 1 + (place + 1 in line.others and place + 1 != script)  # the option, and what may be its value
         if place > script:
-            yield (*words[:place], "--", *words[place:])
+            own = {n for n in (*line.flags, *line.values) if n > place}
+            known = (words[n] for n in sorted(own))
+            yield (*words[:place], *known, "--", *line.without(*range(place), *own))
         elif words[place].lstrip("-").replace("_", "-") not in _DEBUGGING:
             yield (*line.put(place, count), "--", *words[place : place + count])
         if count == 1:

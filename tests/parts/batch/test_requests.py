@@ -129,6 +129,8 @@ def test_a_request_opens_no_file(request_: dict[str, Any]) -> None:
 HOSTILE = [
     (b"{nonsense", "the request is not JSON"),
     (b"[1]", "this is a list"),
+    (b"[", "this is a line of a list"),
+    (b" ]", "this is a line of a list"),
     (b'"text"', "this is a text"),
     (b"\xff\xfe", "not text in UTF-8"),
     (b"[" * 100_000, "nested too deep"),
