@@ -20,7 +20,7 @@ from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import EQUALS, is_near
 from gradcli.cli.ranges_in_words import with_names
-from gradcli.cli.respelled_mathematics import elements_by_subscripts, on_paper, products_of_given
+from gradcli.cli.respelled_mathematics import WITHOUT_V, elements_by_subscripts, on_paper, products_of_given
 from gradcli.cli.respelled_options import (
     arguments_as_options,
     commands_as_options,
@@ -56,9 +56,6 @@ from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
 
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
-WITHOUT_V = "needs a gradient vector v"
-"""Words of an error whose own hint says more than a command line."""
-
 HIGHEST_STATED = "at which statements stop"
 """Words of an error that a statement of `--prove` has a derivative of a higher order."""
 
