@@ -37,7 +37,11 @@ def of_equation(text: str) -> list[list[str]]:
     asked_for = _IMPLICIT.fullmatch(text) or _RATE_ALONG.fullmatch(text)
     text = asked_for["function"] if asked_for is not None else text
     sides = [one.strip() for one in _EQUAL.split(text)]
-    if not all(sides) or not all(map(is_balanced, sides)) or re.search(r"[;\n{}'\u2032]|\b(?:for|if|at|where)\b", text):
+    if (
+        not all(sides)
+        or not all(map(is_balanced, sides))
+        or re.search(r"[;\n{}<>'\u2032]|\b(?:for|if|while|at|where)\b", text)
+    ):
         return []
     right = sides[-1] if re.fullmatch(r"[\w.*/^]+", sides[-1]) else f"({sides[-1]})"
     zero = f"{sides[0]} - {right}" if len(sides) == 2 and right != "0" else sides[0]

@@ -90,9 +90,12 @@ def _all_apart(text: str, word: str, error: GradcliError) -> Iterator[str]:
     """
     if isinstance(error, UnknownFunctionError | UncalledFunctionError):
         return
+    names = {*re.findall(r"(?<![\w.])[^\W\d]\w*(?![\w(.])", text)}
+    if len(names) < 2:
+        return
     from gradcli.language.lower.juxtaposed_names import apart
 
-    found = {one: apart(one) for one in re.findall(r"(?<![\w.])[^\W\d]\w*(?![\w(.])", text)}
+    found = {one: apart(one) for one in names}
     several = {one: parts for one, parts in found.items() if parts is not None}
     if word not in several or len(several) < 2:
         return

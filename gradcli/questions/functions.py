@@ -142,7 +142,7 @@ def _found(word: str) -> tuple[tuple[FunctionEntry, ...], str]:
     entries = entries or tuple(entry for entry in _ENTRIES if wanted and _matches(entry, wanted))
     if not entries and (same := _PLAIN.get(re.sub(r"[\s_-]+", "", wanted))) is not None:  # log gamma
         return (_BY_NAME[same],), ""
-    if not entries:
+    if not entries and re.fullmatch(r"[\w\s'.,/-]+", wanted) is not None:
         entries, wanted = _by_words(wanted)
     if not entries:
         hint = did_you_mean(name or word, ops.names()) or "gradcli functions lists them"

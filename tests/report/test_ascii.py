@@ -65,6 +65,12 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
         "respelled_mathematics.py",
         "spelled_operators.py",
         "units.py",
+        "higher_derivatives.py",
+        "equations_in_words.py",
+        "ranges_in_words.py",
+        "typed_ranges.py",
+        "typed_values.py",
+        "written_derivatives.py",
         "dot_products.py",
         "no_variables.py",
     )  # patterns of what is typed

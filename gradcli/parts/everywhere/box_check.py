@@ -40,6 +40,7 @@ from gradcli.questions.judging import compare_numbers
 from gradcli.questions.naming import Directions
 from gradcli.reference.bounds import NoRuleError
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
+from gradcli.report.numbers import digits
 from gradcli.results import SEVERITY, BoxChecking, BoxProof, BoxRegion, RegionMap, RegionVerdict, Verdict
 
 MOST_TRIED = 9
@@ -387,7 +388,7 @@ def _at_point(box: MovingBox, at: Array) -> tuple[Verdict, str]:
         is_tiny = smallest < np.finfo(box.bound_function.dtype).smallest_normal
         return judgement.check.verdict, f"torch {smallest}" if is_tiny else ""
     truth = known_truth(worst.truth)
-    return judgement.check.verdict, f"torch {worst.torch}{'' if truth is None else f', truth {truth}'}"
+    return judgement.check.verdict, f"torch {digits(worst.torch)}{'' if truth is None else f', truth {digits(truth)}'}"
 
 
 def _passing(allowed: Sequence[str]) -> tuple[str, ...]:

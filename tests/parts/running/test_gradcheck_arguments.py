@@ -425,7 +425,7 @@ def test_a_backward_pass_has_the_shape_of_the_function() -> None:
     """Another one is an error; and a wrong pass says that one may be meant."""
     with pytest.raises(GradcliError, match="shape"):
         gradcli.check(ROUNDED, X, backward_of=lambda x: x.sum())
-    with pytest.raises(WrongGradientsError, match="backward_of=g a backward pass that is meant to be that of g"):
+    with pytest.raises(WrongGradientsError, match="backward_of=g is for a backward pass that is meant to be that of g"):
         gradcli.check(ROUNDED, X)
 
 
