@@ -179,7 +179,7 @@ def _with_fixed(text: str, spelled: str) -> str:
     ('s[0] - log(sum(exp(s)))', 'x_1 + y_1')
     """
     left = {found[1] for found in re.finditer(_SUBSCRIPT, spelled)}
-    for name in {found[1] for found in re.finditer(_SUBSCRIPT, text)} - left - {"sum", "prod"}:
+    for name in {found[1] for found in re.finditer(_SUBSCRIPT, text)} - left:
         fixed = re.compile(rf"(?<![\w.]){name}_(?:(\d)(?!\w)|\{{(\d)\}})")
         from_0 = re.search(rf"(?<![\w.]){name}_\{{?0|_\{{?\s*[a-z]\s*=\s*0", text) is not None
         spelled = fixed.sub(partial(_element, name, 0 if from_0 else 1), spelled)
