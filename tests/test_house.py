@@ -342,6 +342,7 @@ RULES = {
     "language/program/sympy_functions.py": "what each primitive means to SymPy",
     "language/program/movement.py": "where each movement puts elements",
     "language/program/shapes.py": "the sizes of each constant tensor",
+    "language/program/doubtful_losses.py": "losses that are often given what they do not take",
     "language/program/expansion.py": "meanings that depend on a constant argument",
     "language/program/passes.py": "factors of matrices, which arrays bound as a whole",
     "language/program/wengert.py": "arithmetic of whole numbers",

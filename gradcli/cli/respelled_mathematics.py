@@ -12,8 +12,11 @@ from gradcli.errors import GradcliError, UnknownFunctionError
 from gradcli.language.spellings import BARE_SUM
 from gradcli.trial import SpelledGroup
 
+WITHOUT_V = "needs a gradient vector v"
+"""Words of an error whose own hint says more than a command line."""
+
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
-_DOT = re.compile(r"(?<=[^\W\d]|[\]}])\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
+_DOT = re.compile(r"(?:(?<=[^\W\d]|[\]}])|(?<=[^\W\d]\d))\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
 """The length of a vector, `|r|`, and the dot product of two, as they are written on paper."""
 
 
@@ -90,21 +93,23 @@ def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Wor
     for name, value in values_by_name(line).items():
         own = re.compile(rf"(?<![\w.]){re.escape(name)}_?(\d)(?!\w)")
         numbers = {int(found[1]) for found in own.finditer(line.text)}
-        first = min(numbers, default=-1)
-        if first in (0, 1) and numbers == {*range(first, first + value.count(",") + 1)}:
+        first = 0 if 0 in numbers else 1
+        if numbers and numbers <= {*range(first, first + value.count(",") + 1)}:
             elements = own.sub(lambda one, first=first, name=name: f"{name}[{int(one[1]) - first}]", line.text)  # type: ignore[misc]
             yield line.put(line.others[0], 1, elements)
 
 
 def on_paper(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask what the signs of paper ask: the derivative of an integral, a second one, that of one number of vectors."""
-    if line.command not in ("grad", DERIVATIVE) or not line.others:
+    if not line.others:
         return
     place = line.others[0]
-    if "needs a y of one element" in error.text.message:
+    if "needs a y of one element" in error.text.message or WITHOUT_V in error.text.message:
         vectors = [line.put(place, 1, one) for one in _of_vectors(line.text)]
         yield from vectors
-        yield from [line.named("jacobian")] if vectors else []
+        yield from [line.named("jacobian")] if vectors and line.command in ("grad", DERIVATIVE) else []
+    if line.command not in ("grad", DERIVATIVE):
+        return
     if (primed := _TWICE_PRIMED.fullmatch(line.text)) is not None:
         yield ("hessian", *line.put(place, 1, primed[1] or primed[2])[line.start :])
     found = _INTEGRAL.fullmatch(line.text) or _INTEGRATED.fullmatch(line.text)

@@ -271,6 +271,15 @@ def decimal_commas(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     yield from [tuple(words)] if is_changed else []
 
 
+def on_decimal_comma(line: TypedLine, error: GradcliError) -> str:
+    """Say of a value such as `--at x=0,5` that it is two numbers, where y then has two elements; else nothing."""
+    typed = [one.typed.rpartition("=")[2].strip() for one in typed_values(line) if one.option == "--at"]
+    found = [value for value in typed if re.fullmatch(r"[-+]?(?:0,\d*[1-9]|\d+,\d{2,})", value)]
+    if not found or sum("," in one for one in typed) > 1 or "has shape (2,)" not in error.text.message:
+        return ""
+    return f"{found[0]} is two numbers, and {found[0].replace(',', '.')} one; "
+
+
 _VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}
 
 

@@ -21,6 +21,7 @@ from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import EQUALS, is_near
 from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import (
+    WITHOUT_V,
     elements_by_subscripts,
     in_c,
     matrices_inside,
@@ -63,9 +64,6 @@ from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
 
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
-WITHOUT_V = "needs a gradient vector v"
-"""Words of an error whose own hint says more than a command line."""
-
 HIGHEST_STATED = "at which statements stop"
 """Words of an error that a statement of `--prove` has a derivative of a higher order."""
 

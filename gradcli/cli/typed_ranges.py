@@ -95,6 +95,11 @@ def dotted_range(typed: str) -> str:
 _INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", re.IGNORECASE)
 
 
+def is_infinite(line: TypedLine) -> bool:
+    """Tell whether a range goes to infinity."""
+    return any(one.kind is OptionKind.RANGES and _INFINITE.search(one.typed) is not None for one in typed_values(line))
+
+
 def finite_ranges(line: TypedLine, *, is_picture: bool = False) -> Iterator[Words]:
     """Give each range to infinity numbers for ends: nearly all of it, of which a picture shows nothing, or a part."""
     for one in typed_values(line):

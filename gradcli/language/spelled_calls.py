@@ -10,6 +10,7 @@ import math
 import re
 
 from gradcli.language import ops
+from gradcli.language.text.signs import parted
 
 
 def inside(argument: str) -> str:
@@ -236,6 +237,26 @@ def indexed(found: re.Match[str]) -> str:
     neighbours = re.sub(rf"_\{{{index}\s*([-+]\d+)\}}", position, body)
     elements = re.sub(rf"_\{{?{index}\}}?(?![^\W\d])", f"[{offset}]", neighbours).strip()
     return f" Σ[{index}={first}..{last}] {elements}"
+
+
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def branches(found: re.Match[str]) -> str:
+    """Write cases, `{x^2 if x<1, 2x-1 if x>=1}`, as `where(...)`, whose last holds where no other does."""
+    parts = [re.split(r"\bif\b", one) for one in parted(found["branches"].replace(";", ","))]
+    *others, last = [[word.strip() for word in one] for one in parts]
+    rest = re.fullmatch(r"(.+?)\s*,?\s*\b(?:otherwise|else)", last[0])
+    if not others or any(len(one) != 2 for one in others) or (len(last) != 2 and rest is None):
+        return found[0]
+    value = rest[1] if rest is not None else last[0]
+    if rest is None:
+        sides = re.fullmatch(r"([^<>=]+)([<>]=?)([^<>=]+)", others[0][1].replace(" ", ""))
+        if len(others) > 1 or sides is None or last[1].replace(" ", "") != f"{sides[1]}{_OPPOSITE[sides[2]]}{sides[3]}":
+            return found[0]
+    for one, condition in reversed(others):
+        value = f"where({condition}, {one}, {value})"
+    return value
 
 
 def expressions(found: re.Match[str]) -> str:

@@ -32,7 +32,7 @@ def respelled(text: str, error: GradcliError, rows: tuple[Spelling, ...] = TEXTS
         yield trial.SpelledGroup(_elements(text, error))
         yield from _by_error(text, error)
     for row in rows:
-        yield trial.SpelledGroup(row.respelled(text), row.is_sure)
+        yield trial.SpelledGroup((_with_fixed(text, one) for one in row.respelled(text)), row.is_sure)
     yield trial.SpelledGroup(_closed(text))
 
 
@@ -164,6 +164,30 @@ def _elements(text: str, error: GradcliError) -> Iterator[str]:
         if word == "C":
             yield re.sub(rf"{called}\s*(\d+)\s*,\s*(\d+)\s*\)", binomial, text)
         yield element.sub(lambda found: f"{word}[{','.join(str(int(n) - 1) for n in found[1].split(','))}]", text)
+
+
+_SUBSCRIPT = r"(?<![\w.])([^\W\d_]+)_(?:([a-z])(?!\w)|\{([a-z])\})"
+"""A name with an index of a sum, `x_j`."""
+
+
+def _with_fixed(text: str, spelled: str) -> str:
+    """Write elements for names with numbers, whose name has the index of a sum that is spelled without it.
+
+    They count from 0 where one is 0, or where the sum is from 0 on.
+
+    >>> _with_fixed("s_0 - log(sum_j exp(s_j))", "s_0 - log(sum(exp(s)))"), _with_fixed("x_1 + y_1", "x_1 + y_1")
+    ('s[0] - log(sum(exp(s)))', 'x_1 + y_1')
+    """
+    left = {found[1] for found in re.finditer(_SUBSCRIPT, spelled)}
+    for name in {found[1] for found in re.finditer(_SUBSCRIPT, text)} - left:
+        fixed = re.compile(rf"(?<![\w.]){name}_(?:(\d)(?!\w)|\{{(\d)\}})")
+        from_0 = re.search(rf"(?<![\w.]){name}_\{{?0|_\{{?\s*[a-z]\s*=\s*0", text) is not None
+        spelled = fixed.sub(partial(_element, name, 0 if from_0 else 1), spelled)
+    return spelled
+
+
+def _element(name: str, first: int, found: re.Match[str]) -> str:
+    return f"{name}[{int(found[1] or found[2]) - first}]"
 
 
 _ELSEWHERE = frozenset("choose nthroot surd root mod rem fix nCr nCk nPr gcd lcm".split())

@@ -407,6 +407,7 @@ TEXTS: tuple[Spelling, ...] = (
     _same(r"[\"']([^\W\d]\w*(?:\W+\w+)+)\W*[\"']", lambda found: re.sub(r"\W+", "_", found[1])),
     _same(r"(?<=[^\W\d])(?<!sum)(?<!prod)(?<![ΣΠ∑∏])_\{\s*([a-zA-Z]{2,}|\d+)\s*\}", r"_\1"),
     _near(r"([^\W\d]\w*)(?<!_)\{(\d+)\}", r"\1[\2]"),
+    _same(r"\{(?P<branches>[^{}]+\b(?:if|otherwise|else)\b[^{}]*)\}", calls.branches),
     _same(r"(?<!_)\{([^{},]*)\}", r"(\1)"),
     _same(r"(?<!_)\{([^{}]*,[^{}]*)\}", r"[\1]"),
     _same(r"\s+mod\s+", " % "),

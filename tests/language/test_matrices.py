@@ -322,7 +322,7 @@ REFUSED = [
     ("‖x", "x", "'‖' is never closed", "add '‖'"),
     ("<x, y", "x y", "'<' is never closed", "add '>'"),
     ("f'(x)", "x", "f' is a derivative, or f transposed", "gradcli differentiates"),
-    ("\\sum_i x_i", "x", "'\\sum' of LaTeX is not read", "write sum(x)"),
+    ("\\sum_i x_i", "x", "this '\\sum' of LaTeX is not read", "write sum(x)"),
     ("\\frac{x}{2", "x", "a brace is never closed", "write \\frac{x}{2}"),
     ("\\frac{x}", "x", "'\\frac' takes what is in braces", "add {...}"),
     ("\\lambda x\\foo", "x", "'\\foo' of LaTeX is not read", ""),

@@ -7,6 +7,7 @@ passes          the forms of a Program for its readers, each made once
 sympy_functions  primitives as SymPy expressions: of numbers, and of whole tensors in index notation
 shapes          the shape of every line
 dot_products    products of vectors that are typed as dot products are
+doubtful_losses  remarks on losses of other shapes, and of probabilities for logits
 doubtful_norms  remarks on norms that are often meant otherwise
 named_shapes    shapes whose sizes have names, and inferred ones of variables
 shape_costs     how unlikely shapes are

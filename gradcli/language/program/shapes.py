@@ -17,7 +17,7 @@ import sympy
 
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind, Meaning, Monoid
-from gradcli.language.program import dot_products, doubtful_norms
+from gradcli.language.program import dot_products, doubtful_losses, doubtful_norms
 from gradcli.language.program.movement import axes_of, axis_of, shape_after
 from gradcli.language.program.positions import shape_at
 from gradcli.language.program.wengert import (
@@ -451,8 +451,8 @@ def remarks_on_shapes(program: Program, shapes: Mapping[Atom, Shape], values: It
             yield from doubtful_norms.remarks(program, line, shapes)
         elif line.call.op.name == "sinc" and _is_torchs_sinc(program, line):
             yield "sinc(x) is sin(pi*x)/(pi*x), as in torch; sin(x)/x is sinc(x/pi)"
-        elif line.call.op.name in _PAIRED_LOSSES:
-            yield from _stretched_loss(line, shapes)
+        elif line.call.op.name in doubtful_losses.LOSSES:
+            yield from doubtful_losses.remarks(program, line, shapes)
 
 
 def _is_torchs_sinc(program: Program, line: Line) -> bool:
@@ -474,18 +474,6 @@ def _of_columns(program: Program, shapes: Mapping[Atom, Shape]) -> Iterator[str]
         if found and any(len(shapes.get(one, ())) == 2 and 1 not in shapes[one] for one in line.call.operands):
             yield f"{found[0]} is of all elements; MATLAB's, of each column, is {found[1]}({found[2]}, dim=0)"
             return
-
-
-_PAIRED_LOSSES = frozenset(["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
-"""Losses of two tensors, which torch stretches over each other with a warning."""
-
-
-def _stretched_loss(line: Line, shapes: Mapping[Atom, Shape]) -> Iterator[str]:
-    """Remark on a loss of an input and a target of other shapes, of which torch warns."""
-    one, other = (shapes.get(operand, ()) for operand in line.call.operands[:2])
-    if one != other and one and other:
-        said = f"{line.call.op.name} stretches its input of shape {one} and its target of shape {other}"
-        yield f"{said} over each other, of which torch warns"
 
 
 def _is_diagonal(lines: Mapping[Atom, Call], atom: Atom, shapes: Mapping[Atom, Shape]) -> bool:

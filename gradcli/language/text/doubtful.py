@@ -6,6 +6,7 @@ Knows words and their neighbours only.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Container, Iterator, Sequence
 
 from gradcli.language.text.tokens import POWERS, Token
@@ -39,8 +40,8 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             whole = text[before.span.start : tokens[n + 3].span.stop]
             base = before.text
             yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
-        elif token.text == "/" and before is not None:
-            yield from _divided(tokens, n)
+        elif before and (token.text == "/" or (token.text in POWERS and _BASE.fullmatch(before.text))):
+            yield from _divided(tokens, n) if token.text == "/" else _raised(tokens, n, variables)
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
             yield on_euler()
         elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
@@ -79,6 +80,26 @@ def _divided(tokens: Sequence[Token], n: int) -> Iterator[str]:
         above = "..." if before.kind == "operator" else before.text
         below, after = number.text, "(...)" if factor.text == "(" else factor.text
         yield f"{above}/{below}{after} is ({above}/{below})*{after}; {above}/({below}{after}) divides by both"
+
+
+_BASE = re.compile(r"E|\d+(?:\.\d*)?")
+"""Base of an exponential: Euler's number, or another one."""
+
+
+def _raised(tokens: Sequence[Token], n: int, variables: Container[str]) -> Iterator[str]:
+    """Generate the remark on a constant with a number as its power, which has a factor directly after it.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [*_raised(tokenize("E^-2x"), 1, ())], [*_raised(tokenize("E^2 x"), 1, ())], [*_raised(tokenize("2^3"), 1, ())]
+    (['E^-2x is (E^-2)*x; E^(-2x) has all of it in the power'], [], [])
+    """
+    start = n + 1 + (tokens[n + 1].text == "-")
+    number, factor = tokens[start : start + 2] if len(tokens) > start + 1 else (tokens[-1],) * 2
+    is_next = number.span.stop == factor.span.start and (factor.kind == "name" or factor.text == "(")
+    if number.kind == "number" and is_next and tokens[n - 1].text not in variables:
+        base, power = tokens[n - 1].text + tokens[n].text, "-" * (start - n - 1) + number.text
+        after = "(...)" if factor.text == "(" else factor.text
+        yield f"{base}{power}{after} is ({base}{power})*{after}; {base}({power}{after}) has all of it in the power"
 
 
 def _is_position(words: Sequence[str]) -> bool:

@@ -194,6 +194,8 @@ class _Reader:
             yield from self._around(_AROUND[word], start, stop)
         else:
             hint = _UNREAD.get(word, "write the sign or the function of the language; gradcli functions lists them")
+            if word in ("sum", "prod"):  # of which others are
+                raise self._error(f"this '\\{word}' of LaTeX is not read", start, end, hint)
             raise self._error(f"'\\{word}' of LaTeX is not read", start, end, hint)
 
     def _bracket(self, place: int) -> Iterator[Piece]:

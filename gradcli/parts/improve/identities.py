@@ -350,6 +350,8 @@ the value is 0 where {a} is 0, whatever {b} is
     a*log2(b) -> a*log2(where(a == 0, 1, b))
 {it} is also defined below 0; in torch, sign({u})*abs({u})**(1/3)
     u**(1/3) -> cbrt(u)
+{it} is also defined below 0; in torch, abs({u})**(2/3)
+    u**(2/3) -> cbrt(u)**2
 near 0 and pi the angle by its cosine has an infinite slope
     acos(sum(a*b)/(norm(a)*norm(b))) -> {angle}
     acos(sum(a*b)/norm(a)/norm(b)) -> {angle}

@@ -46,6 +46,7 @@ CASES = [
         "agree",
     ),
     ("x**(1/3)", {"x": -8}, "cbrt(x)", "agree"),
+    ("x**(2/3)", {"x": -8}, "cbrt(x)**2", "agree"),
     ("sqrt(x**2 + y**2)", {"x": 0, "y": 0}, "norm(stack([x, y]), dim=0)", "kink"),
     ("hypot(x, y)", {"x": 0, "y": 0}, "norm(stack([x, y]), dim=0)", "kink"),
     ("sqrt(x**2 + y**2 + z**2)", {"x": 0, "y": 0, "z": 0}, "norm(stack([x, y, z]), dim=0)", "kink"),
