@@ -382,7 +382,7 @@ def _of_command(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[W
 def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
-    code = {words[n] for n, flag in line.values.items() if line.command == "run" and flag in ("-c", "--command")}
+    code = {words[n] for n, flag in line.values.items() if flag in ("-c", "--command")}
     if not code:
         yield from _lines(line, error)
     elif isinstance(error, UsageError):  # and no error of the code, which is never respelled

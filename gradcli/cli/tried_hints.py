@@ -76,7 +76,8 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
-        if is_infinite(line) and not any(is_infinite(typed_line(one)) for one in found.spelled):
+        is_said = "are finite" in error.text.message
+        if not is_said and is_infinite(line) and not any(is_infinite(typed_line(one)) for one in found.spelled):
             fact += "a range ends at finite numbers, not at inf; "
         error.advise(f"{fact}write {', or '.join(lines)}")
         is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
