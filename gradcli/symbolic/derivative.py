@@ -281,9 +281,12 @@ def finished(found: Derivative, columns: Shape, entries: Entries, rows: Shape = 
 def _choosing(choices: Iterable[Expr], axes: Sequence[tuple[sympy.Symbol, Expr | None]]) -> list[Axis]:
     """Return the indices of all entries, if they are few and numbers decide in them, as in a cross product."""
     known = [(symbol, int(size)) for symbol, size in axes if isinstance(size, int | Integer)]
-    of_indices = [one for choice in choices for one in choice.atoms(Relational) if one.free_symbols <= {*dict(known)}]
     is_short = len(known) == len(axes) and 1 < _count(known) <= MAX_CASES_WRITTEN_OUT
-    return known if is_short and len(of_indices) >= MANY_CASES else []
+    conditions = (one for choice in choices for one in choice.atoms(Relational))
+    pairs = ((one, symbol, n) for one in conditions for symbol, n in known if one.free_symbols == {symbol})
+    return (
+        known if is_short and sum(len({c.subs(s, k) for k in range(n)}) > 1 for c, s, n in pairs) >= MANY_CASES else []
+    )
 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
