@@ -282,11 +282,9 @@ def _choosing(choices: Iterable[Expr], axes: Sequence[tuple[sympy.Symbol, Expr |
     """Return the indices of all entries, if they are few and numbers decide in them, as in a cross product."""
     known = [(symbol, int(size)) for symbol, size in axes if isinstance(size, int | Integer)]
     is_short = len(known) == len(axes) and 1 < _count(known) <= MAX_CASES_WRITTEN_OUT
-    conditions = (one for choice in choices for one in choice.atoms(Relational))
-    pairs = ((one, symbol, n) for one in conditions for symbol, n in known if one.free_symbols == {symbol})
-    return (
-        known if is_short and sum(len({c.subs(s, k) for k in range(n)}) > 1 for c, s, n in pairs) >= MANY_CASES else []
-    )
+    pairs = ((c, s, n) for one in choices for c in one.atoms(Relational) for s, n in known if c.free_symbols == {s})
+    many = sum(len({c.subs(s, k) for k in range(n)}) > 1 for c, s, n in pairs) if is_short else 0
+    return known if many >= MANY_CASES else []
 
 
 def collapsed(derivative: Expr, ranges: Ranges) -> Expr:
