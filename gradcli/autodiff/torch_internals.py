@@ -27,7 +27,24 @@ Tensor = torch.Tensor
 
 
 class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Base of modes below autograd (`torch.utils._python_dispatch.TorchDispatchMode`), which see each call of ATen."""
+    """Base of modes below autograd (`torch.utils._python_dispatch.TorchDispatchMode`), which see each call of ATen.
+
+    A mode overrides `dispatch`.
+    """
+
+    def __torch_dispatch__(
+        self,
+        function: TorchFunction,
+        types: object,
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        """Run a call as the mode does."""
+        return self.dispatch(function, args, kwargs or {})
+
+    def dispatch(self, function: TorchFunction, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """Run a call of ATen."""
+        return function(*args, **kwargs)
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

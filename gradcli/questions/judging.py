@@ -248,7 +248,7 @@ def _with_cause_in_code(bound: BoundFunction, judgement: Judgement, v: Array | N
 
     if bound.recording is None or not any(map(is_poisoned, judgement.entries)):
         return None
-    said = bound.recording.made_going_back(bound.wrt, v)
+    said = bound.recording.nonfinite_in_backward(bound.wrt, v)
     if not said:
         return None
     return judgement.changed(

@@ -132,7 +132,7 @@ class Recording(Protocol[Asked_contra]):
     def blamed(self, wrt: Sequence[str], mode: Mode | Literal[""] = "") -> str:
         """Say which custom function or hook makes a gradient wrong here; empty if none does."""
 
-    def made_going_back(self, wrt: Sequence[str], v: Array | None) -> str:
+    def nonfinite_in_backward(self, wrt: Sequence[str], v: Array | None) -> str:
         """Say where the user's code makes NaN or infinity while torch goes back; empty if nowhere."""
 
     def is_blame_measured(self, mode: Mode | Literal[""] = "") -> bool:

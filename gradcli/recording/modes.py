@@ -47,13 +47,7 @@ class TimeLimit(torch_internals.DispatchMode):
         self.called, self.seconds = called, seconds
         self.end = time.thread_time() + seconds
 
-    def __torch_dispatch__(
-        self,
-        function: TorchFunction,
-        types: object,
-        args: Sequence[Argument] = (),
-        kwargs: Mapping[str, Argument] | None = None,
-    ) -> Argument:
+    def dispatch(self, function: TorchFunction, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Argument:
         """Run a call, if there is time.
 
         Raises:
@@ -61,7 +55,7 @@ class TimeLimit(torch_internals.DispatchMode):
         """
         if time.thread_time() > self.end:
             raise InputError(f"{self.called} takes longer than {self.seconds:.3g} s at another point")
-        return function(*args, **(kwargs or {}))
+        return super().dispatch(function, args, kwargs)
 
 
 class Surface(torch.overrides.TorchFunctionMode):
@@ -141,7 +135,7 @@ class RecordingMode(torch_internals.DispatchMode):
     def run_whole(self, function: TorchFunction, args: Sequence[Argument]) -> Argument:
         """Run a call and see it as a whole, as it has a row, unless a transform of torch.func wraps its tensors."""
         is_seen = not any(map(is_wrapped, tensors_in(args)))
-        return self.__torch_dispatch__(function, (), args) if is_seen else function(*args)
+        return self.dispatch(function, args, {}) if is_seen else function(*args)
 
     def aliased(self, tensor: Argument) -> None:
         """Note that the code takes a tensor of the same memory that autograd does not follow."""

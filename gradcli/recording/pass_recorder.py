@@ -124,15 +124,13 @@ class PassRecorder(Recorder):
 
         return run
 
-    def __torch_dispatch__(
-        self, function: Overload, types: object, args: Argument = (), kwargs: Argument = None
-    ) -> Argument:
+    def dispatch(self, function: Overload, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Argument:
         """Run a call and record it; on the way back, as part of the operation that autograd goes back through."""
         node = torch_internals.current_node()
         place = len(self._ends) if node is None else bisect.bisect_right(self._ends, torch_internals.number_of(node))
         if place < len(self._ends):
             self.lines.span = self._spans[place]
-        return super().__torch_dispatch__(function, types, args, kwargs)
+        return super().dispatch(function, args, kwargs)
 
     def operand(self, tensor: Tensor, place: CallPlace) -> Atom:
         """Give the value that a tensor holds."""

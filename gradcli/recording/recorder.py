@@ -159,11 +159,8 @@ class Recorder(RecordingMode):
 
     # -- calls
 
-    def __torch_dispatch__(
-        self, function: Overload, types: object, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Argument:
+    def dispatch(self, function: Overload, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Argument:
         """Run a call, and record it: its operands before it runs, its results after that."""
-        kwargs = kwargs or {}
         function = torch_internals.without_laziness(function, args)
         recording = self._recorded(function, args, kwargs)
         self._advance(recording)

@@ -28,10 +28,10 @@ class Seen(DispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.names: list[str] = []
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def dispatch(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Note the call."""
         self.names.append(function.name().partition(".")[0])
-        return function(*args, **(kwargs or {}))
+        return super().dispatch(function, args, kwargs)
 
 
 class Functions(torch.overrides.TorchFunctionMode):
@@ -158,13 +158,13 @@ def test_with_autograd_a_mode_can_differentiate() -> None:
     found = []
 
     class Differentiating(DispatchMode):  # type: ignore[no-untyped-call]
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def dispatch(self, function: Any, args: Any, kwargs: Any) -> Any:
             x = torch.ones(2)
             with torch_internals.without_dispatch(), torch.enable_grad():
                 found.append((x.requires_grad_() * 2).requires_grad)
                 with torch_internals.with_autograd():
                     found.append((x * 2).grad_fn is not None)
-            return function(*args, **(kwargs or {}))
+            return super().dispatch(function, args, kwargs)
 
     with Differentiating():  # type: ignore[no-untyped-call]
         torch.zeros(2)

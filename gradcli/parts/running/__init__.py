@@ -41,7 +41,7 @@ late_recording     what autograd does not follow in a script, recorded where a p
 untracked_calls    the calls that it does not follow, put off
 nonfinite          where infinity and NaN begin in a pass
 refusals           why torch refuses a pass: the line, and what mends it
-way_back           calls of the user's code while torch goes back, which make infinity and NaN
+backward_calls     calls of the user's code while torch goes back, which make infinity and NaN
 watching           all passes of a script: NaN, gradients of 0, parameters that are never trained
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
 shell              the command `run`

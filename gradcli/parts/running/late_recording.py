@@ -250,7 +250,7 @@ class LateRecorder(Recorder):
 
         def run(call: UntrackedCall, args: Argument, kwargs: Argument) -> Argument:
             self.places = _OnePlace(replace(here, where=call.where.where))
-            return Recorder.__torch_dispatch__(self, call.function, (), args, kwargs)
+            return Recorder.dispatch(self, call.function, args, kwargs or {})
 
         with self._recording_late():
             found = repeated(part, calls, run)

@@ -31,7 +31,7 @@ from gradcli.language.program.expansion import holds_constant, is_padded, withou
 from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.passes import shared, symbol_of
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
-from gradcli.parts.running import way_back
+from gradcli.parts.running import backward_calls
 from gradcli.parts.running.blaming import Trial, blamed, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.code_lines import with_lines_of_code
@@ -206,7 +206,7 @@ class Recorded:
         return found if self.ran is None else replace(found, witness="the recording, replayed")
 
     passes = own_passes
-    made_going_back = way_back.made_going_back
+    nonfinite_in_backward = backward_calls.nonfinite_in_backward
 
     def forget(self) -> None:
         """Drop the values next to the point, with the graph that they hold, which may be large in a script."""

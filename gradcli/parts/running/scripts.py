@@ -35,6 +35,7 @@ from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
+from gradcli.parts.running.backward_calls import BackwardCalls, dense
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import beginnings
@@ -44,7 +45,6 @@ from gradcli.parts.running.recorded import FunctionCall, Recorded
 from gradcli.parts.running.refusals import RefusalNotes
 from gradcli.parts.running.replays import require_same
 from gradcli.parts.running.watching import Watch, unrecorded
-from gradcli.parts.running.way_back import CallsOnTheWayBack, dense
 from gradcli.progress import budget
 from gradcli.questions.bound_function import Dtype, FunctionWithValues
 from gradcli.questions.commands.vjp import answered
@@ -102,7 +102,7 @@ class ScriptRecorder(LateRecorder):
         ] = {}  # of equal passes, which are confirmed once
         self._is_changed = False  # whether a leaf was, as by an optimizer, since values were last forgotten
         self._notes = RefusalNotes()
-        self._way_back: CallsOnTheWayBack | None = None  # while a pass runs
+        self._backward_calls: BackwardCalls | None = None  # while a pass runs
         # The last pass with create_graph, which is answered where no pass goes back through what it made.
         self._kept: tuple[Mapping[str, Argument], CallPlace] | None = None
 
@@ -131,7 +131,7 @@ class ScriptRecorder(LateRecorder):
     def _applied(self, function: TorchFunction, args: Sequence[Argument], apply: Callable[..., Argument]) -> Argument:
         """Apply a custom function, and record it while there may be answers."""
         is_own = self._is_recording and threading.get_ident() == self._thread
-        if not is_own or self.is_paused or self._inside or self.is_late or self._way_back is not None:
+        if not is_own or self.is_paused or self._inside or self.is_late or self._backward_calls is not None:
             return apply(*args)
         self.begin()
         return apply_in_script(self, function, args, apply)
@@ -141,19 +141,10 @@ class ScriptRecorder(LateRecorder):
         """Tell whether there may be answers: not in a child, and not after the last pass that is answered."""
         return os.getpid() == self._process and self.watch.passes < (self.only or MOST_PASSES)
 
-    def __torch_dispatch__(
-        self,
-        function: TorchFunction,
-        types: object,
-        args: Sequence[Argument] = (),
-        kwargs: Mapping[str, Argument] | None = None,
-    ) -> Argument:
+    def dispatch(self, function: TorchFunction, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Argument:
         """Run a call, and record it while there may be answers."""
-        kwargs = kwargs or {}
-        if self._way_back is not None:
-            found = function(*args, **kwargs)
-            self._way_back.see(function, (args, kwargs), found)
-            return found
+        if self._backward_calls is not None:
+            return self._backward_calls.run(function, args, kwargs)
         if not self._is_recording:
             return function(*args, **kwargs)
         if (name := name_of(function)) not in _READING:
@@ -161,9 +152,9 @@ class ScriptRecorder(LateRecorder):
         elif name == "detach":
             self.aliased(args[0])
         if self._pauses or self._inside or self.is_late:
-            return super().__torch_dispatch__(function, types, args, kwargs)
+            return super().dispatch(function, args, kwargs)
         copies = {} if self.watch.is_stepping else self.untracked.before(function, (args, kwargs))
-        found = super().__torch_dispatch__(function, types, args, kwargs)
+        found = super().dispatch(function, args, kwargs)
         find = functools.cache(self.places.find)
         with suppress(Exception):  # of tensors without a memory, such as sparse ones
             self._notes.note(function, (args, kwargs), found, find)
@@ -368,7 +359,7 @@ class ScriptRecorder(LateRecorder):
         self, path: str, function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
     ) -> Argument:
         """Answer a pass before it frees its graph, or only look at it; let it go on, and tell of it."""
-        if self._way_back is not None or os.getpid() != self._process:  # within another pass
+        if self._backward_calls is not None or os.getpid() != self._process:  # within another pass
             return function(*args, **kwargs)
         self.watch.is_stepping = False
         given = inspect.signature(function).bind(*args, **kwargs).arguments
@@ -390,7 +381,7 @@ class ScriptRecorder(LateRecorder):
         if self._is_recording and self.is_asked(number):
             with torch.autograd.set_detect_anomaly(mode=False):
                 added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
-        self._way_back = CallsOnTheWayBack(ScriptRecorder.run_backward.__code__)
+        self._backward_calls = BackwardCalls(ScriptRecorder.run_backward.__code__)
         try:
             found = super().run_backward(path, function, args, kwargs)
             with unrecorded():
@@ -403,7 +394,7 @@ class ScriptRecorder(LateRecorder):
                 told = replace(told, answers=(), refusal=InputError(reason), is_excused=True, is_judged=True)
             raise
         finally:
-            self._way_back, self.watch.passes, self.is_over = None, number, True
+            self._backward_calls, self.watch.passes, self.is_over = None, number, True
             self._read_leaves.clear()
             self.tell(self._with_held(told, added))
         return found
@@ -417,9 +408,9 @@ class ScriptRecorder(LateRecorder):
         place: CallPlace,
     ) -> Pass:
         """Add to a pass that is over what is seen of its numbers."""
-        assert self._way_back is not None  # noqa: S101
+        assert self._backward_calls is not None  # noqa: S101
         new = [*self.watch.look(y, leaves, gradients)] if len(leaves) == len(gradients) else []
-        begins = self.watch.new(self._way_back.found.values())
+        begins = self.watch.new(self._backward_calls.found.values())
         if told.is_judged:
             self.watch.look_at_data({name: leaf.value for name, leaf in self._data()}, place)
             answers = tuple(replace(one, warnings=(*one.warnings, *begins)) for one in told.answers)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.parts.running.way_back import dense, kinds_in
+from gradcli.parts.running.backward_calls import dense, kinds_in
 from gradcli.recording.aten_calls import Argument
 from gradcli.recording.places import CallPlace, Places, TensorNames, user_frames
 from gradcli.recording.tracking import leaves_of_graph

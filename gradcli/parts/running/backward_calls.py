@@ -38,7 +38,7 @@ def kinds_in(tensors: Sequence[Tensor | None]) -> list[str]:
     return [kind for kind, has in _OF_TORCH.items() if any(bool(has(one).any()) for one in known)]
 
 
-class CallsOnTheWayBack:
+class BackwardCalls:
     """Look at the calls that code of the user makes during a backward pass, for the first that is not finite.
 
     Args:
@@ -54,7 +54,13 @@ class CallsOnTheWayBack:
         self.found: dict[str, str] = {}
         self.made_of_finite = set[str]()
 
-    def see(self, function: object, given: object, result: object) -> None:
+    def run(self, function: TorchFunction, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Argument:
+        """Run a call, and look at it."""
+        found = function(*args, **kwargs)
+        self._look(function, (args, kwargs), found)
+        return found
+
+    def _look(self, function: object, given: object, result: object) -> None:
         """Look at a call: its operands and its result."""
         frame = self._frame()
         if frame is None:
@@ -69,7 +75,7 @@ class CallsOnTheWayBack:
 
     def _frame(self) -> FrameType | None:
         """Find the user's frame that makes the present call; None where torch makes it."""
-        for frame, _ in traceback.walk_stack(sys._getframe(2)):
+        for frame, _ in traceback.walk_stack(sys._getframe(3)):
             if frame.f_code is self.start:
                 return None
             if is_of_user(frame.f_code.co_filename):
@@ -77,27 +83,19 @@ class CallsOnTheWayBack:
         return None
 
 
-class _Watched(torch_internals.DispatchMode):
-    """Mode that shows each call to what looks at the calls of the user's code."""
+class _BackwardMode(torch_internals.DispatchMode):
+    """Mode that runs each call as `BackwardCalls` does, which looks at those of the user's code."""
 
-    def __init__(self, calls: CallsOnTheWayBack) -> None:
+    def __init__(self, calls: BackwardCalls) -> None:
         super().__init__()
         self.calls = calls
 
-    def __torch_dispatch__(
-        self,
-        function: TorchFunction,
-        types: object,
-        args: Sequence[Argument] = (),
-        kwargs: Mapping[str, Argument] | None = None,
-    ) -> Argument:
+    def dispatch(self, function: TorchFunction, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Argument:
         """Run a call, and look at it."""
-        found = function(*args, **(kwargs or {}))
-        self.calls.see(function, (args, kwargs), found)
-        return found
+        return self.calls.run(function, args, kwargs)
 
 
-def made_going_back(recorded: RecordedFunction, wrt: Sequence[str], v: Array | None) -> str:
+def nonfinite_in_backward(recorded: RecordedFunction, wrt: Sequence[str], v: Array | None) -> str:
     """Say where the user's code makes NaN, else infinity, of finite numbers while torch goes back; empty if nowhere.
 
     Args:
@@ -105,10 +103,10 @@ def made_going_back(recorded: RecordedFunction, wrt: Sequence[str], v: Array | N
         wrt: The variables to differentiate by.
         v: The gradient vector; None for ones.
     """
-    calls = CallsOnTheWayBack(made_going_back.__code__)
+    calls = BackwardCalls(nonfinite_in_backward.__code__)
     try:
         forward = recorded.forward(recorded.arrays, wrt)
-        with _Watched(calls):
+        with _BackwardMode(calls):
             vjp(forward, np.ones_like(recorded.value) if v is None else v, tuple(wrt))
     except GradcliError:
         return ""
