@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 
 from gradcli.language.ops import find
-from gradcli.language.text.signs import is_balanced
+from gradcli.language.text.signs import NAME, is_balanced
 
-_NAME = r"[^\W\d]\w*"
 _IMPLICIT = re.compile(
     r"\s*(?:\w+\.)?(?:idiff|implicit_?diff(?:erentiate)?|ImplicitD)\s*[(\[](?P<function>.+),"
-    rf"\s*(?P<y>{_NAME})\s*,\s*(?P<x>{_NAME})\s*[)\]]\s*"
+    rf"\s*(?P<y>{NAME})\s*,\s*(?P<x>{NAME})\s*[)\]]\s*"
 )
 """The derivative of y by x along an equation, `idiff(x^2 + y^2 - 25, y, x)`."""
 
 _RATE_ALONG = re.compile(
-    rf"\s*[d∂](?P<y>{_NAME})\s*/\s*[d∂](?P<x>{_NAME})\s*(?:\b(?:of|for|if|on|along|where|when|given)\b|[:,;]|(?<=\s))\s*"
+    rf"\s*[d∂](?P<y>{NAME})\s*/\s*[d∂](?P<x>{NAME})\s*(?:\b(?:of|for|if|on|along|where|when|given)\b|[:,;]|(?<=\s))\s*"
     rf"(?=.*(?<![\w.])(?P=y)(?!\w))(?=.*(?<![\w.])(?P=x)(?!\w))(?P<function>[^=]*[^=\s].*=.*)"
 )
 """The same by its quotient, `dy/dx of x^2 + y^2 = 25`; of an equation that names y, and no `y = x^2`."""
@@ -47,8 +46,8 @@ def of_equation(text: str) -> list[list[str]]:
     if asked_for is not None:
         is_one = len(sides) <= 2 and sides[0] not in (asked_for["x"], asked_for["y"])
         return [["grad", zero, "--wrt", f"{asked_for['x']},{asked_for['y']}"]] if is_one else []
-    names = [{*re.findall(rf"{_NAME}(?!\w|\s*\()", side)} - {"pi", "E", "e"} for side in sides]
-    called = re.fullmatch(rf"({_NAME})\s*\(\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\)", sides[0])
+    names = [{*re.findall(rf"{NAME}(?!\w|\s*\()", side)} - {"pi", "E", "e"} for side in sides]
+    called = re.fullmatch(rf"({NAME})\s*\(\s*{NAME}(?:\s*,\s*{NAME})*\s*\)", sides[0])
     is_known = called is not None and find(called[1]) is not None  # sin(x*y) = x
     is_defined = called is not None and not is_known
     is_expression = is_known or (re.search(r"[-+*/^]|\s", sides[0].strip("+-")) is not None and not is_rate(sides[0]))

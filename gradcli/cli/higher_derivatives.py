@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.errors import UsageError
-from gradcli.language.text.signs import unwrapped
+from gradcli.language.text.signs import NAME, unwrapped
 
 HIGHEST = "derivatives stop at the second, which gradcli hessian has"
 
 _SAID = {name: n for n, names in enumerate(("third 3rd", "fourth 4th", "fifth 5th"), 3) for name in names.split()}
 _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 
-_NAME = r"[^\W\d]\w*?"
+_NAME = rf"{NAME}?"
+"""A name, as short as it may be."""
+
 _POWER = r"(?:\s*(?:\^|\*\*)\s*)?\{?\s*(?P<order>[3-5\u00b3\u2074\u2075])\s*\}?"
 _AGAIN = r"(?:\s*(?:\^|\*\*)\s*)?\{?\s*(?P=order)\s*\}?"
 _POINT = r"(?:,?\s+(?:at|for|where)\s+(?P<at>\S.*?))?"

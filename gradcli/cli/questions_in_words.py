@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
 from gradcli.cli.higher_derivatives import nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
-from gradcli.language.text.signs import is_balanced, parted_at, unwrapped
+from gradcli.language.text.signs import NAME, is_balanced, parted_at, unwrapped
 
 _PHRASE = re.compile(
     r"\s*(?:(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?"
@@ -69,17 +69,16 @@ _ASSIGNED = re.compile(r"([^\W\d]\w*)\s*=(?!=)\s*(.+)")
 _WRAPPED = re.compile(
     r"(?:\w+\.)?(?:print|pprint|display|simplify|expand|factor|latex)\(([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*)\)"
 )
-_NAME = r"[^\W\d]\w*"
 _OPERAND = r"[^\s*/^+=<>@.,;:!%&)\]-]"
 """First sign of a function after the sign of its derivative; another sign is an operator of a product."""
 
 _ARROW = r"\s*(?:->|→|\\to|\\rightarrow|(?:goes|tends)\s+to|approaches)\s*"
 _LIMIT = re.compile(
-    rf"\s*\\?lim(?:it)?s?\s*(?:_\s*)?[{{(]?\s*(?P<by>{_NAME}){_ARROW}(?P<to>[-+.\w∞\\]+)\s*[}})]?\s+(?:of\s+)?"
+    rf"\s*\\?lim(?:it)?s?\s*(?:_\s*)?[{{(]?\s*(?P<by>{NAME}){_ARROW}(?P<to>[-+.\w∞\\]+)\s*[}})]?\s+(?:of\s+)?"
     r"(?P<function>\S.*)"
     r"|\s*(?:sp\.|sympy\.)?[lL]imit\s*[(\[](?P<first>.+),\s*(?P<of>[^\W\d]\w*)\s*(?:,|->)\s*(?P<at>[-+.\w∞\\]+)\s*[)\]]\s*"
     r"|\s*(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?[lL]im(?:it)?(?:\s+of\s+|\s+|(?=\())(?P<whole>\S.*?)"
-    rf"(?:,\s*(?:as\s+|when\s+|for\s+)?|\s+(?:as|when|for)\s+)(?P<goes>{_NAME}){_ARROW}(?P<there>[-+.\w∞\\]+)\s*"
+    rf"(?:,\s*(?:as\s+|when\s+|for\s+)?|\s+(?:as|when|for)\s+)(?P<goes>{NAME}){_ARROW}(?P<there>[-+.\w∞\\]+)\s*"
 )
 """A limit, `lim x->0 sin(x)/x`: the value there, which `eval` finds where the function only has a hole."""
 
@@ -98,14 +97,14 @@ _PRIMED_AFTER = re.compile(
 """A derivative by its prime next to the function: `f''(2) where f(x) = x^4`, `f(x) = x^4; f''(2)`."""
 
 _PRIMED_CALL = re.compile(
-    rf"\s*(?P<f>{_NAME}){_PRIMES}\s*\(\s*(?P<at>{_NAME}|[-+]?[\d.]+)\s*\)\s*(?:={{1,2}}\s*(?P<claim>[^=;]+?)\s*)?"
+    rf"\s*(?P<f>{NAME}){_PRIMES}\s*\(\s*(?P<at>{NAME}|[-+]?[\d.]+)\s*\)\s*(?:={{1,2}}\s*(?P<claim>[^=;]+?)\s*)?"
 )
 """The derivative of a known function by its prime, which may be claimed: `tanh'(x) = 1 - tanh(x)^2`."""
 
 _PRIMED_CLAIM = re.compile(
     rf"\s*\((?P<whole>.+)\)\s*['\u2032]\s*={{1,2}}\s*(?P<of_whole>[^=;]+?)\s*"
-    rf"|\s*(?P<f>{_NAME})\s*(?:\(\s*(?P<by>{_NAME})\s*\))?\s*=\s*(?P<function>[^=;]+?)\s*[;,]\s*"
-    rf"(?:(?P=f)\s*['\u2032]\s*(?:\(\s*(?P<of>{_NAME})\s*\))?|d(?P=f)\s*/\s*d(?P<over>{_NAME}))\s*=\s*(?P<claim>[^=;]+?)\s*"
+    rf"|\s*(?P<f>{NAME})\s*(?:\(\s*(?P<by>{NAME})\s*\))?\s*=\s*(?P<function>[^=;]+?)\s*[;,]\s*"
+    rf"(?:(?P=f)\s*['\u2032]\s*(?:\(\s*(?P<of>{NAME})\s*\))?|d(?P=f)\s*/\s*d(?P<over>{NAME}))\s*=\s*(?P<claim>[^=;]+?)\s*"
 )
 """A claim by a prime, `(x^2)' = 2x`, or by that of a function with its definition, `f(x) = x^3; f'(x) = 3x^2`."""
 
@@ -281,7 +280,7 @@ def _of_sympy(text: str) -> Iterator[list[str]]:
             value = inner[1]
         for known, written in derived.items():
             value = re.sub(rf"(?<![\w.]){known}(?!\w)", lambda _, written=written: written, value)
-        last = re.sub(rf"\bdiff\((?={_NAME}\s*,)({_NAME})", r"diff((\1)", value)
+        last = re.sub(rf"\bdiff\((?={NAME}\s*,)({NAME})", r"diff((\1)", value)
         last = re.sub(r"\b(?:sp|sympy)\.(?=[a-z])", "", last)
         if "diff(" in value and name:
             derived[name] = value

@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.language.text.signs import is_balanced
+from gradcli.language.text.signs import NAME, is_balanced
 
-_NAME = r"[^\W\d]\w*"
 _END = (
     r"(?=[-+\d.πp∞oi])[-+−]?\s*(?:\d[\d.]*(?:[eE][-+]?\d+)?|\.\d+)?\s*\*?\s*(?:(?:pi|π|inf(?:inity)?|∞|oo)(?![^\W\d]))?"
     r"(?:\s*/\s*\d+)?(?<=[\dπ∞iyfo.])"
 )
 """An end of a range, `-2`, `2π` or `pi/2`."""
 
-_OF_NAME = rf"(?P<name>{_NAME})\s*(?:\bin\b|∈|:|=|\bfrom\b|\bbetween\b|\bon\b|\bover\b|\bruns\s+from\b)\s*"
+_OF_NAME = rf"(?P<name>{NAME})\s*(?:\bin\b|∈|:|=|\bfrom\b|\bbetween\b|\bon\b|\bover\b|\bruns\s+from\b)\s*"
 _RANGE = re.compile(
     rf"(?:{_OF_NAME})?(?:the\s+)?(?:(?:closed\s+|open\s+)?(?:interval|range|domain)\s+)?(?:"
     rf"(?P<open>[\[(\]])\s*(?P<low>{_END})\s*[,;]\s*(?P<high>{_END})\s*[\])\[]"
     rf"|(?P<first>{_END})\s*(?:\.\.\.?|…|:|\bto\b|\band\b)\s*(?P<last>{_END}))"
-    rf"|(?P<least>{_END})\s*(?:<=?|≤)\s*(?P<between>{_NAME})\s*(?:<=?|≤)\s*(?P<most>{_END})"
+    rf"|(?P<least>{_END})\s*(?:<=?|≤)\s*(?P<between>{NAME})\s*(?:<=?|≤)\s*(?P<most>{_END})"
 )
 """A range: an interval, two ends with a word or dots between them, or inequalities."""
 
@@ -33,7 +32,7 @@ _AND = re.compile(r"\s*(?:,|;|\band\b|[x×](?=\s*[\[(]))\s*")
 _NOUN = re.compile(r"\s*(?:the\s+)?(?:range|values?|bounds?|max(?:imum)?|min(?:imum)?|extrem\w+)\s+of\s+(?=\S)")
 """What is asked of a function on its range."""
 
-_GIVEN = re.compile(rf"({_NAME})\s*=\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)(?![\w.])(?!\s*\.\.)")
+_GIVEN = re.compile(rf"({NAME})\s*=\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)(?![\w.])(?!\s*\.\.)")
 _OF_POINTS = (DERIVATIVE, *"grad jacobian vjp jvp hvp hessian eval explain graph code map".split())
 """Commands that take points, and no range."""
 
@@ -94,7 +93,7 @@ def _dotted(found: re.Match[str]) -> str:
     return f"{name}{'=' * bool(name)}{low}..{high}"
 
 
-_HALF = re.compile(rf"\s*(?P<name>{_NAME})\s*(?P<sign>[<>]=?|[≤≥])\s*(?P<end>{_END})\s*")
+_HALF = re.compile(rf"\s*(?P<name>{NAME})\s*(?P<sign>[<>]=?|[≤≥])\s*(?P<end>{_END})\s*")
 """A range with one end, `x > 0`."""
 
 

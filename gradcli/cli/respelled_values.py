@@ -13,12 +13,12 @@ from gradcli.cli.parameters import separate
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_ranges import dotted_range, finite_ranges
-from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
+from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
 from gradcli.language.text.greek import LETTERS, in_letters_of
-from gradcli.language.text.signs import parted, unwrapped
+from gradcli.language.text.signs import NAME, parted, unwrapped
 from gradcli.language.units import in_si
 from gradcli.registry import formats, pictures
 from gradcli.trial import SpelledGroup
@@ -201,7 +201,7 @@ def symbolic_directions(line: TypedLine) -> Iterator[Words]:
     if {"--at", "--points"} & {*line.flags.values(), *line.values.values()}:
         return
     for option, typed, kind, place, count, _ in typed_values(line):
-        is_name = re.fullmatch(rf"(?:{NAME.pattern}\s*=\s*)?[a-zA-Z]", typed.strip()) is not None
+        is_name = re.fullmatch(rf"(?:{NAME}\s*=\s*)?[a-zA-Z]", typed.strip()) is not None
         if kind in (OptionKind.DIRECTIONS, OptionKind.VECTOR, OptionKind.VALUES) and option != "--at" and is_name:
             yield line.put(place, count)
 
@@ -299,7 +299,7 @@ def values_of_others(line: TypedLine) -> Iterator[SpelledGroup[Words]]:
     words, is_unit = list(line.words), False
     for place, option in line.values.items():
         name, equals, value = words[place].rpartition("=")
-        others = {*NAME.findall(re.sub(r"[\d.]+[eE][-+]?\d+", "", value)), *_NAME_AFTER.findall(value)} & {*known}
+        others = {*re.findall(NAME, re.sub(r"[\d.]+[eE][-+]?\d+", "", value)), *_NAME_AFTER.findall(value)} & {*known}
         if line.kinds[option] is OptionKind.INPUTS and equals and others - {name.strip()}:
             sign = re.compile(rf"(?<![a-zA-Z_])(\d[\d.]*)?\s*({'|'.join(map(re.escape, others))})(?!\w)")
             spelled = sign.sub(lambda one: f"{one[1]}*{known[one[2]]}" if one[1] else known[one[2]], value)
@@ -333,10 +333,10 @@ def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGrou
         attached = f"{line.flags[place]}=" if place in line.flags else ""
         typed = line.words[place].removeprefix(attached)
         name, equals, value = typed.partition("=") if LABELLED.match(typed) else ("", "", typed)
-        used = {one for one in NAME.findall(value) if not re.fullmatch(r"[dD]\d+", one)} & {*line.variables}
+        used = {one for one in re.findall(NAME, value) if not re.fullmatch(r"[dD]\d+", one)} & {*line.variables}
         for group in respelled(value, error, VALUES):
             # 0.6c is no length where c is a variable
-            kept = [one for one in group.spelled if used <= {*NAME.findall(one)}]
+            kept = [one for one in group.spelled if used <= {*re.findall(NAME, one)}]
             lines = [line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept]
             yield SpelledGroup(lines, group.is_sure)
 
@@ -382,7 +382,7 @@ def choice_meant(line: TypedLine) -> str | None:
 
 
 _TOGETHER = re.compile(
-    rf"\s*(?:at\s+)?[(\[{{]?\s*(?P<names>{NAME.pattern}(?:\s*,\s*{NAME.pattern})+)\s*[)\]}}]?\s*(?:==|=|:=|:|->|→|\bis\b)\s*"
+    rf"\s*(?:at\s+)?[(\[{{]?\s*(?P<names>{NAME}(?:\s*,\s*{NAME})+)\s*[)\]}}]?\s*(?:==|=|:=|:|->|→|\bis\b)\s*"
     r"(?P<values>[^=]+)"
 )
 """Values of several variables at once, `(x, y) = (1, 2)`."""
@@ -390,16 +390,16 @@ _TOGETHER = re.compile(
 _POINT = re.compile(r"\s*(?P<name>[A-Z])\s*=?\s*(?P<values>\([^()]*,[^()]*\))\s*")
 """A point by its letter, `P(1, 2)`."""
 
-_CHAINED = re.compile(rf"\s*(?P<names>{NAME.pattern}(?:\s*={{1,2}}\s*{NAME.pattern})+)\s*={{1,2}}\s*(?P<value>[^=]+)")
+_CHAINED = re.compile(rf"\s*(?P<names>{NAME}(?:\s*={{1,2}}\s*{NAME})+)\s*={{1,2}}\s*(?P<value>[^=]+)")
 """One value of several variables, `x = y = 1`."""
 
-_BLANKS = re.compile(rf"\s*({NAME.pattern})\s+([-+]?(?:\d[\d.]*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?:[,;]|and\b|$|(?=\s))")
+_BLANKS = re.compile(rf"\s*({NAME})\s+([-+]?(?:\d[\d.]*|\.\d+)(?:[eE][-+]?\d+)?)\s*(?:[,;]|and\b|$|(?=\s))")
 """A value after a blank, `x 1`."""
 
 
 def _of_each_variable(typed: str, variables: Sequence[str], put: Callable[..., Words]) -> Iterator[Words]:
     """Give each variable its value, of `{x: 1, y: 2}`, `x=1 y=2`, `(x, y) = (1, 2)`, `x = y = 1` and `x 1, y 2`."""
-    typed = re.sub(rf"^\s*at\s+(?={NAME.pattern}\s*[=:])", "", typed)
+    typed = re.sub(rf"^\s*at\s+(?={NAME}\s*[=:])", "", typed)
     if (found := _POINT.fullmatch(typed)) is not None and found["name"] not in variables:
         yield put(found["values"])
     if (found := _TOGETHER.fullmatch(typed)) is not None:
@@ -407,7 +407,7 @@ def _of_each_variable(typed: str, variables: Sequence[str], put: Callable[..., W
         if len(names) == len(values):
             yield put(*map("=".join, zip(names, values, strict=True)))
     if (found := _CHAINED.fullmatch(typed)) is not None:
-        yield put(*(f"{name}={found['value'].strip()}" for name in NAME.findall(found["names"])))
+        yield put(*(f"{name}={found['value'].strip()}" for name in re.findall(NAME, found["names"])))
     pairs = _BLANKS.findall(typed)
     if pairs and not _BLANKS.sub("", typed).strip() and {name for name, _ in pairs} <= {*variables}:
         yield put(*map("=".join, pairs))

@@ -57,9 +57,10 @@ from gradcli.cli.respelled_values import (
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
 from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
-from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES
+from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES
 from gradcli.errors import GradcliError, UncalledFunctionError, UsageError
 from gradcli.language.spelled_texts import respelled
+from gradcli.language.text.signs import NAME
 from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
 
@@ -204,7 +205,7 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
     is_statements = all("=" in word for word in whole)
     if is_statements or all(map(_is_parted, whole, whole[1:])):
         yield line.put(line.others[0], len(whole), ("; " if is_statements else " ").join(whole))
-    is_list = line.command == "jacobian" and all(map(NAME.search, whole))
+    is_list = line.command == "jacobian" and all(re.search(NAME, one) for one in whole)
     if is_list or all("(" in word for word in whole):
         yield line.put(line.others[0], len(whole), f"[{', '.join(word.strip(',') for word in whole)}]")
 
@@ -353,7 +354,7 @@ def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     ordered = list[str]()
     while rest := [one for one in statements if one not in ordered]:
         missing = {assigned[statements.index(one)] for one in rest}
-        ready = [one for one in rest if not missing & {*NAME.findall(one.partition("=")[2])}]
+        ready = [one for one in rest if not missing & {*re.findall(NAME, one.partition("=")[2])}]
         if not ready:
             return
         ordered.append(ready[0])

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
+from gradcli.language.text.signs import NAME
 
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 _FORM = re.compile(r"\b(?:[A-Z]{3,}|NAME|FILE)\b|\.\.\.")
@@ -20,7 +21,6 @@ _MEANT = re.compile(r"did you mean '([^']+)'\?")
 _QUOTED = re.compile(r"'([^']+)'")
 _WRITTEN = re.compile(r"write (?P<all>[^;]+)")
 _WHY = re.compile(r"\s+(?:for|as|in place of|with|at the|where|to)\s.*", re.DOTALL)
-_NAME = re.compile(r"[^\W\d]\w*")
 
 
 def lines_of_hint(line: TypedLine, error: GradcliError) -> Iterator[Words]:
@@ -64,12 +64,12 @@ def _replaced(line: TypedLine, error: GradcliError, hint: str) -> Iterator[Words
     from gradcli.language.ops import find
 
     start, stop = place.span
-    known = {*_NAME.findall(line.text), *line.text}  # names, and letters of joined ones
+    known = {*re.findall(NAME, line.text), *line.text}  # names, and letters of joined ones
     before = re.findall(r"([^\W\d]\w*)\W*$", line.text[:start])
     for one in re.split(r",? or ", found["all"].replace("(...)", "()")):
         written = _WHY.sub("", one).strip().rstrip(",")
         if before and written.startswith(before[0]):
             continue  # it is a form of all of the text there
-        is_known = all(name in known or find(name) is not None for name in _NAME.findall(written))
+        is_known = all(name in known or find(name) is not None for name in re.findall(NAME, written))
         if written and is_known and not _FORM.search(written):
             yield line.put(line.others[0], 1, line.text[:start] + written + line.text[stop:])

@@ -9,8 +9,9 @@ from decimal import Decimal
 from gradcli.cli.options import OptionKind
 from gradcli.cli.ranges_in_words import as_range
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_values import NAME, is_number, typed_values, words_next_to
+from gradcli.cli.typed_values import is_number, typed_values, words_next_to
 from gradcli.language.spellings import SIGNED
+from gradcli.language.text.signs import NAME
 
 
 def ranges_in_words(line: TypedLine) -> Iterator[Words]:
@@ -30,7 +31,7 @@ def ranges_in_words(line: TypedLine) -> Iterator[Words]:
 
 
 _TWO_ENDS = re.compile(
-    rf"(?:(?P<name>{NAME.pattern})\s*[=\s]\s*)?[\[(]?\s*(?P<low>[^\s,;:=]+?)(?:\s*(?:\.\.|…|[,;:]|\b(?:to|and)\b)\s*|\s+)(?P<high>[^\s,;:=]+?)\s*[\])]?"
+    rf"(?:(?P<name>{NAME})\s*[=\s]\s*)?[\[(]?\s*(?P<low>[^\s,;:=]+?)(?:\s*(?:\.\.|…|[,;:]|\b(?:to|and)\b)\s*|\s+)(?P<high>[^\s,;:=]+?)\s*[\])]?"
 )
 """A range whose ends are parted by blanks, or by other signs."""
 
@@ -47,19 +48,17 @@ def _of_two_numbers(typed: str) -> str | None:
     return f"{found['name']}={found['low']}..{found['high']}" if found["name"] else f"{found['low']}..{found['high']}"
 
 
-_BETWEEN = re.compile(
-    rf"\s*(?P<low>[^<>≤≥]+?)\s*(?:<=?|≤)\s*(?P<name>{NAME.pattern})\s*(?:<=?|≤)\s*(?P<high>[^<>≤≥]+?)\s*"
-)
+_BETWEEN = re.compile(rf"\s*(?P<low>[^<>≤≥]+?)\s*(?:<=?|≤)\s*(?P<name>{NAME})\s*(?:<=?|≤)\s*(?P<high>[^<>≤≥]+?)\s*")
 """A range as inequalities, `0 <= x <= 5`."""
 
 _INTERVAL = re.compile(
-    rf"\s*(?:(?P<name>{NAME.pattern})\s*(?:=|:|∈|\bin\b)\s*)?[\[(]\s*(?P<low>[^\[\](),;]+?)\s*[,;]\s*(?P<high>[^\[\](),;]+?)\s*[\])]\s*"
+    rf"\s*(?:(?P<name>{NAME})\s*(?:=|:|∈|\bin\b)\s*)?[\[(]\s*(?P<low>[^\[\](),;]+?)\s*[,;]\s*(?P<high>[^\[\](),;]+?)\s*[\])]\s*"
 )
 """A range as an interval, `x in [0, 5]`."""
 
 
 TOLERANCE = re.compile(
-    rf"(?P<name>{NAME.pattern}\s*=\s*)?(?P<middle>{SIGNED})\s*(?:±|\+/?-)\s*(?P<tolerance>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+)"
+    rf"(?P<name>{NAME}\s*=\s*)?(?P<middle>{SIGNED})\s*(?:±|\+/?-)\s*(?P<tolerance>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+)"
 )
 """A value with its tolerance, `m=2.0±0.1`."""
 

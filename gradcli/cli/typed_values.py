@@ -13,7 +13,6 @@ OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, Option
 OF_TEXTS = (OptionKind.TEXT, OptionKind.TEXTS)
 LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
 NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
-NAME = re.compile(r"[^\W\d]\w*")
 
 
 class TypedValue(NamedTuple):

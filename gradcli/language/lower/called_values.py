@@ -22,13 +22,12 @@ from gradcli.language.lower.context import Context, NeighbourFunction, Operand
 from gradcli.language.lower.sizes import fitted
 from gradcli.language.program.wengert import CONSTANTS, Program
 from gradcli.language.text.nodes import Arguments
+from gradcli.language.text.signs import NAME
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import POWERS, Token
 
-_NAME = r"[^\W\d]\w*"
-
 _DEFINITION = re.compile(
-    rf"(?:^|[;\n])\s*(?:def\s+)?(?P<name>{_NAME})\s*"
+    rf"(?:^|[;\n])\s*(?:def\s+)?(?P<name>{NAME})\s*"
     r"(?:\((?P<listed>[^();\n]*)\)\s*(?::?=(?!=)|:)|=\s*lambda\s+(?P<named>[^:;\n]*):)[^;\n]*"
 )
 """A definition: `f(x) = x^2`, `f(x) := x^2`, `f = lambda x: x**2`, `def f(x): return x**2`."""

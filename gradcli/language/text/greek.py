@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
+from gradcli.language.text.signs import NAME
+
 _NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi "
     "psi omega"
@@ -44,16 +46,13 @@ def same_name(name: str, known: Collection[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-_NAME = re.compile(r"[^\W\d]\w*")
-
-
 def in_letters_of(text: str, known: Collection[str]) -> str:
     """Write the names of a text as known ones have their Greek letters, also after the d of a derivative.
 
     >>> in_letters_of("dy/dtheta >= theta", ["θ"]), in_letters_of("d2y/dθ2", ["theta"]), in_letters_of("x=1", ["x"])
     ('dy/dθ >= θ', 'd2y/dtheta2', 'x=1')
     """
-    return _NAME.sub(lambda found: same_name(found[0], known) or _of_rate(found[0], known), text)
+    return re.sub(NAME, lambda found: same_name(found[0], known) or _of_rate(found[0], known), text)
 
 
 def _of_rate(name: str, known: Collection[str]) -> str:

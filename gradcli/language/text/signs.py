@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from gradcli.errors import Span
 
+NAME = r"[^\W\d]\w*"
+"""Pattern of a name, for others that it is a part of."""
+
 _PLAIN = "·⋅∗∙• *, ⊙∘ .*, ÷⁄ /, − -, ≤ <=, ≥ >=, ≠ !=, ∧ &, ∨ |, ¬ ~, ∞ inf, ⌊ floor(, ⌈ ceil(, ⌋⌉ ), 〈 ⟨, 〉 ⟩, ∥ ‖"
 _LOWERED = {subscript: str(digit) for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 _SIGNS = {s: instead for signs, instead in map(str.split, _PLAIN.split(", ")) for s in signs} | _LOWERED

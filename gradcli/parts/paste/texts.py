@@ -14,6 +14,7 @@ from gradcli.language import function_text
 from gradcli.language.lower.context import Ask, Known
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
+from gradcli.language.text.signs import NAME
 
 if TYPE_CHECKING:
     from gradcli.language.function_text import TextReader
@@ -24,8 +25,6 @@ def text_reader() -> TextReader:
     """Return the reader of statements, whose random numbers torch draws."""
     return partial(_read_statements, generator=_torch_generator)
 
-
-_NAME = r"[^\W\d]\w*"
 
 _LONGEST = 200
 
@@ -39,12 +38,12 @@ _TORCH = re.compile(
 
 _STATEMENTS = re.compile(
     rf"""\blambda\s(?=[^:\n]{{1,{_LONGEST}}}:) | \bdef\s+\w+\s*\( |
-        (?:^|[;\n])[ \t]*{_NAME}\([ \t]*[^\W\d][\w \t,]{{0,{_LONGEST}}}\)[ \t]*:?=(?!=) |
-        (?:^|[;\n])[ \t]*(?:for|while|if|with|class|assert|del|pass|try|raise|async|return)\b | ^[ \t]*@{_NAME} |
-        (?:^|[;\n])[ \t]*(?:[(\[][ \t]*)?{_NAME}(?:\[[^\]\n]{{0,{_LONGEST}}}\])?[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
-        (?:^|[;\n])[ \t]*{_NAME}[ \t]*=[ \t]*{_NAME}[ \t]*=(?!=) |
-        (?:^|[;\n])[ \t]*{_NAME}(?:\.\w+|\[[^\]\n]{{0,{_LONGEST}}}\]){{1,9}}[ \t]*=(?!=) |
-        (?:^|[;\n])[ \t]*{_NAME}[ \t]*:[ \t]*[^\W\d][\w.\[\], \t]{{0,{_LONGEST}}}=(?!=) |
+        (?:^|[;\n])[ \t]*{NAME}\([ \t]*[^\W\d][\w \t,]{{0,{_LONGEST}}}\)[ \t]*:?=(?!=) |
+        (?:^|[;\n])[ \t]*(?:for|while|if|with|class|assert|del|pass|try|raise|async|return)\b | ^[ \t]*@{NAME} |
+        (?:^|[;\n])[ \t]*(?:[(\[][ \t]*)?{NAME}(?:\[[^\]\n]{{0,{_LONGEST}}}\])?[ \t]*,[^=;\n]{{0,{_LONGEST}}}=(?!=) |
+        (?:^|[;\n])[ \t]*{NAME}[ \t]*=[ \t]*{NAME}[ \t]*=(?!=) |
+        (?:^|[;\n])[ \t]*{NAME}(?:\.\w+|\[[^\]\n]{{0,{_LONGEST}}}\]){{1,9}}[ \t]*=(?!=) |
+        (?:^|[;\n])[ \t]*{NAME}[ \t]*:[ \t]*[^\W\d][\w.\[\], \t]{{0,{_LONGEST}}}=(?!=) |
         (?<![-+*/@%=<>!])(?:\+|-|\*\*?|//?|@|%)=(?!=) |
         \{{\s*(?:['"}}]|\*\*|\d+\s*:)
     """,

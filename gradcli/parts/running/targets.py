@@ -24,17 +24,18 @@ from typing import TYPE_CHECKING, TextIO
 from gradcli import trial
 from gradcli.complete_output import text_output
 from gradcli.errors import GradcliError, InputError, did_you_mean, listed_names
+from gradcli.language.text.signs import NAME
 from gradcli.parts.running.script_texts import is_notebook, script_of
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 if TYPE_CHECKING:
     from gradcli.recording.aten_calls import Argument
 
-_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
-_TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.(?:pyw?|ipynb))::|(?P<module>{_NAME}):)(?P<name>{_NAME})")
+_PATH = rf"{NAME}(?:\.{NAME})*"
+_TARGET = re.compile(rf"(?:(?P<file>[^\n]+\.(?:pyw?|ipynb))::|(?P<module>{_PATH}):)(?P<name>{_PATH})")
 
 
-_CALL = re.compile(rf"(?P<file>[^\n]+?\.(?:pyw?|ipynb))::(?P<name>{_NAME})\s*\((?P<arguments>[^\n]*)\)")
+_CALL = re.compile(rf"(?P<file>[^\n]+?\.(?:pyw?|ipynb))::(?P<name>{_PATH})\s*\((?P<arguments>[^\n]*)\)")
 """Pattern of calls of what a file has."""
 
 
@@ -152,7 +153,7 @@ def _require_no_call(text: str) -> None:
         own = name.lower() if name.lower() != name else f"own_{name}"
         hint = f"write {own} = {name}({arguments}) in {file}, and ask for {file}::{own}"
         raise InputError(f"{name}({arguments}) makes an instance, which has no name to ask for", hint=hint)
-    given = re.findall(rf"({_NAME})\s*=\s*([^,=()\[\]]+)(?:,|$)", arguments) or [("NAME", "VALUE")]
+    given = re.findall(rf"({_PATH})\s*=\s*([^,=()\[\]]+)(?:,|$)", arguments) or [("NAME", "VALUE")]
     values = " ".join(f"--at {one}={value.strip()}" for one, value in given)
     hint = f"ask for the function, and give its arguments as values: {file}::{name} {values}"
     raise InputError(f"{name}({arguments}) is a call, and no function", hint=hint)
