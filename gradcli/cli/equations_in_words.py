@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gradcli.language.ops import find
+from gradcli.language.text.comparisons import compared
 from gradcli.language.text.signs import NAME, is_balanced
 
 _IMPLICIT = re.compile(
@@ -22,8 +23,6 @@ _RATE_ALONG = re.compile(
 _OTHER = re.compile(r"[;\n{}<>'\u2032]|\b(?:for|if|while|at|where)\b")
 """What stands in no equation."""
 
-_EQUAL = re.compile("(?<![-+*/@%<>!=:])=(?!=)")
-
 
 def of_equation(text: str) -> list[list[str]]:
     """Return the command lines for the partial derivatives of F, where a text is an equation F = 0 of two variables.
@@ -38,7 +37,7 @@ def of_equation(text: str) -> list[list[str]]:
     """
     asked_for = _IMPLICIT.fullmatch(text) or _RATE_ALONG.fullmatch(text)
     text = asked_for["function"] if asked_for is not None else text
-    sides = [one.strip() for one in _EQUAL.split(text)]
+    sides = compared(text, "=").sides
     if not all(sides) or not all(map(is_balanced, sides)) or _OTHER.search(text):
         return []
     right = sides[-1] if re.fullmatch(r"[\w.*/^]+", sides[-1]) else f"({sides[-1]})"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
 from gradcli.cli.higher_derivatives import nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
+from gradcli.language.text.comparisons import compared
 from gradcli.language.text.signs import NAME, is_balanced, parted_at, unwrapped
 
 _PHRASE = re.compile(
@@ -152,10 +153,6 @@ _AT_VALUES = re.compile(
 _IN_BRACKETS = re.compile(r"^(\s*([d∂])\s*(?:\^?2|²)?\s*/\s*\2[^\W\d]\w*(?:\^2|²)?\s*)\[([^\[\],;]*)\](?=\s|$)")
 """The brackets of `d/dx [x^2]`, which are parentheses."""
 
-EQUALS = re.compile("(?<![<>!=])={1,2}(?!=)")
-"""Between the sides of an equation, `==` too."""
-
-
 _RANGED = re.compile(r"\.\.|[…∈<≤]|\b(?:on|over|from|between|to|in|within)\b")
 """Signs and words of a range."""
 
@@ -197,7 +194,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         by = "" if parts["other"] else by
         point = ["--at", at if not by or "=" in at else f"{by}={at}"] if at else []
         point += ["--wrt", by] if by and (not at or "=" in at) else []
-        function, *right = map(unwrapped, EQUALS.split(unwrapped(parts["function"]), maxsplit=1))
+        function, *right = map(unwrapped, compared(unwrapped(parts["function"]), most=1).sides)
         is_claim = bool(right) and all(right) and not function.isidentifier() and noun != "hessian"
         yield (
             ["check", function, "--claim", right[0], *point]
@@ -404,7 +401,7 @@ def is_near(text: str) -> bool:
     """
     if _on_range(text, DERIVATIVE):
         return False
-    left, *right = EQUALS.split(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text), maxsplit=1)
+    left, *right = compared(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text)).sides
     is_claim = bool(right) and any(words[0] == "hessian" for words in asked(left))
     return is_claim or _field(text) is not None or bool(_of_equation(text) or _along_equation(text))
 

@@ -18,7 +18,7 @@ from gradcli.cli.expression import PAGES
 from gradcli.cli.higher_derivatives import HIGHEST
 from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
-from gradcli.cli.questions_in_words import EQUALS, is_near
+from gradcli.cli.questions_in_words import is_near
 from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import (
     WITHOUT_V,
@@ -60,6 +60,7 @@ from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
 from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES
 from gradcli.errors import GradcliError, UncalledFunctionError, UsageError
 from gradcli.language.spelled_texts import respelled
+from gradcli.language.text.comparisons import compared
 from gradcli.language.text.signs import NAME
 from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
@@ -102,7 +103,7 @@ def _equations(line: TypedLine) -> Iterator[Words]:
     command = all_commands().get(line.command)
     if command is None or not command.is_on_function or command.respelled or line.command in (DERIVATIVE, "grad"):
         return
-    found = [*asked(line.text)] if EQUALS.search(line.text) is not None else []
+    found = [*asked(line.text)] if compared(line.text).signs else []
     if [words[:1] for words in found[:1]] == [["grad"]] and len(found[0]) == 2:
         yield line.put(line.others[0], 1, found[0][1])
 

@@ -23,6 +23,7 @@ from gradcli.errors import GradcliError, InputError, Place, Span
 from gradcli.language.lower.called_values import callable_names, settle_calls
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.text.comparisons import COMPARED, compared
 from gradcli.language.text.greek import in_letters_of
 from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
@@ -37,8 +38,6 @@ from gradcli.reference.bounds import NoRuleError
 Shape = Literal["convex", "concave"]
 
 SHAPES: Mapping[str, Shape] = {"convex": "convex", "concave": "concave"}
-
-_SIGN = re.compile(r"<=|>=|!=|={1,2}|[<>≤≥≠]")
 
 _SIGNS = {"≤": "<=", "≥": ">="}
 
@@ -124,7 +123,7 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
     """Read a part: a word, or a chain of comparisons."""
     if text in SHAPES:
         return [SHAPES[text]]
-    sides, signs = _sides(text)
+    sides, signs = compared(text, COMPARED)
     if not signs or not all(sides):
         raise InputError(
             "a statement compares two sides, or is one of two words", place=_place(whole), hint=f"as in {EXAMPLES}"
@@ -141,22 +140,6 @@ def _part(text: str, whole: str) -> list[_Comparison | Shape]:
             difference = f"({right}) - ({left})" if one.startswith("<") else f"({left}) - ({right})"
             found.append(_Comparison(difference, one in "<>", left, f"{left} {one} {right}"))
     return found
-
-
-def _sides(text: str) -> tuple[list[str], list[str]]:
-    """Part a chain of comparisons into its sides and its signs; a sign in brackets, `dim=0`, is of a side.
-
-    >>> _sides("0 <= y < 1"), _sides("sum(y, dim=0) == 1")
-    ((['0', 'y', '1'], ['<=', '<']), (['sum(y, dim=0)', '1'], ['==']))
-    """
-    sides, signs, start = list[str](), list[str](), 0
-    for sign in _SIGN.finditer(text):
-        before = text[: sign.start()]
-        if sum(before.count(one) for one in "([{") == sum(before.count(one) for one in ")]}"):
-            sides.append(text[start : sign.start()].strip())
-            signs.append(sign[0])
-            start = sign.end()
-    return [*sides, text[start:].strip()], signs
 
 
 def _claimed(left: str, right: str) -> str | None:
@@ -210,7 +193,7 @@ def _place_of(name: str, names: Mapping[str, int], whole: str) -> int:
 def _in_words(whole: str) -> str | None:
     """Hint at `and` and `or` for the signs of C between comparisons; None where there are none."""
     parts = re.split(r"\s*(&&|\|\|)\s*", whole)
-    if len(parts) == 1 or not all(map(_SIGN.search, parts[::2])):
+    if len(parts) == 1 or not all({*one} & {*"<>=≤≥≠"} for one in parts[::2]):
         return None
     stated = "".join({"&&": " and ", "||": " or "}.get(one, one) for one in parts)
     return "write " + option("prove", f'"{stated}"')

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradcli.cli.questions_in_words import EQUALS
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_ranges import TOLERANCE, with_ends
 from gradcli.cli.typed_values import typed_values
 from gradcli.errors import GradcliError
+from gradcli.language.text.comparisons import compared
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -17,7 +17,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     """Generate ranges by other names and of values with tolerances, and of an equation the difference of its sides."""
     if line.words[:1] and line.words[0] in all_commands()["range"].near:
         yield SpelledGroup([("range", *line.words[1:])])
-    sides = [one.strip() for one in EQUALS.split(line.text)] if line.command == "range" and line.others else []
+    sides = compared(line.text).sides if line.command == "range" and line.others else []
     if len(sides) == 2 and all(sides):
         yield SpelledGroup([line.put(line.others[0], 1, f"{sides[0]} - ({sides[1]})")], is_sure="--zeros" in line.words)
     yield SpelledGroup(_with_tolerances(line))
