@@ -16,11 +16,12 @@ plain_words                      words of English for signs and commands: `x squ
 higher_derivatives               derivatives above the second, as people ask for them, refused
 equations_in_words               equations of two variables, as command lines for their partial derivatives
 ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`, as command lines
+written_ranges                   ranges as people write them, `x between 0 and 1`, with two dots between the ends
 typed_line                       the words of a command line that may be wrong, told apart
 typed_values                     values of options as they were typed
 respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options
-typed_ranges                     ranges among them, written with two dots between finite ends
+typed_ranges                     those that join the words of ranges, and give infinite ones finite ends
 respelled_values                 those that rewrite values
 respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
 respelled_orders                 those that ask for higher derivatives as the second one of a formula

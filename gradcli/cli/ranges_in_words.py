@@ -7,22 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE
+from gradcli.cli.written_ranges import dotted, range_at
 from gradcli.language.text.signs import NAME, is_balanced
-
-_END = (
-    r"(?=[-+\d.πp∞oi])[-+−]?\s*(?:\d[\d.]*(?:[eE][-+]?\d+)?|\.\d+)?\s*\*?\s*(?:(?:pi|π|inf(?:inity)?|∞|oo)(?![^\W\d]))?"
-    r"(?:\s*/\s*\d+)?(?<=[\dπ∞iyfo.])"
-)
-"""An end of a range, `-2`, `2π` or `pi/2`."""
-
-_OF_NAME = rf"(?P<name>{NAME})\s*(?:\bin\b|∈|:|=|\bfrom\b|\bbetween\b|\bon\b|\bover\b|\bruns\s+from\b)\s*"
-_RANGE = re.compile(
-    rf"(?:{_OF_NAME})?(?:the\s+)?(?:(?:closed\s+|open\s+)?(?:interval|range|domain)\s+)?(?:"
-    rf"(?P<open>[\[(\]])\s*(?P<low>{_END})\s*[,;]\s*(?P<high>{_END})\s*[\])\[]"
-    rf"|(?P<first>{_END})\s*(?:\.\.\.?|…|:|\bto\b|\band\b)\s*(?P<last>{_END}))"
-    rf"|(?P<least>{_END})\s*(?:<=?|≤)\s*(?P<between>{NAME})\s*(?:<=?|≤)\s*(?P<most>{_END})"
-)
-"""A range: an interval, two ends with a word or dots between them, or inequalities."""
 
 _SEPARATOR = re.compile(
     r"\s+(?P<word>on|for|over|where|when|if|with|within|in|from|between)\s+(?:all\s+)?|\s*[,;]\s*"
@@ -72,42 +58,16 @@ def ranged(text: str) -> FunctionOnRanges | None:
     return None
 
 
-def as_range(text: str) -> str | None:
-    """Write a range in words with two dots between its ends; None of anything else.
-
-    >>> as_range("from 0 to 1"), as_range("x between 0 and pi"), as_range("x > 2"), as_range("a b")
-    ('0..1', 'x=0..pi', 'x=2..inf', None)
-    """
-    text = re.sub(r"^\s*(?:from|between|on|in|over)\s+", "", text)
-    if (found := _RANGE.fullmatch(text.strip())) is not None:
-        return _dotted(found)
-    if (found := _HALF.fullmatch(text)) is not None:
-        is_least = found["sign"][0] in ">≥"
-        return f"{found['name']}={found['end']}..inf" if is_least else f"{found['name']}=-inf..{found['end']}"
-    return None
-
-
-def _dotted(found: re.Match[str]) -> str:
-    name = found["name"] or found["between"] or ""
-    low, high = (_plain(next(filter(None, map(found.__getitem__, ends)))) for ends in (_LOW, _HIGH))
-    return f"{name}{'=' * bool(name)}{low}..{high}"
-
-
-_HALF = re.compile(rf"\s*(?P<name>{NAME})\s*(?P<sign>[<>]=?|[≤≥])\s*(?P<end>{_END})\s*")
-"""A range with one end, `x > 0`."""
-
-
 def _all_ranges(text: str, separator: re.Match[str]) -> tuple[list[str], list[str]] | None:
     """Read ranges and values up to the end of a text; None where something else stands there, such as a list."""
     ranges, given = list[str](), list[str]()
     position, stop = separator.end(), len(text.rstrip())
     while True:
-        if (found := _RANGE.match(text, position)) is not None:
-            name = found["name"] or found["between"] or ""
-            is_list = found["open"] and not separator["word"] and (not name or "=" in found[0])  # x, [0, 1]
-            if is_list:
+        if (found := range_at(text, position)) is not None:
+            is_interval = found[0][-1] in "[])"
+            if is_interval and not separator["word"] and (not found["name"] or "=" in found[0]):  # a list, x, [0, 1]
                 return None
-            ranges.append(_dotted(found))
+            ranges.append(dotted(found))
         elif ranges and (found := _GIVEN.match(text, position)) is not None:
             given.append(f"{found[1]}={found[2]}")
         else:
@@ -117,13 +77,6 @@ def _all_ranges(text: str, separator: re.Match[str]) -> tuple[list[str], list[st
         if (sign := _AND.match(text, found.end())) is None:
             return None
         position = sign.end()
-
-
-_LOW, _HIGH = ("low", "first", "least"), ("high", "last", "most")
-
-
-def _plain(end: str) -> str:
-    return re.sub(r"\s", "", end).replace("−", "-")
 
 
 def asked_on_range(text: str, command: str) -> list[list[str]]:

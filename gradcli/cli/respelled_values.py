@@ -12,8 +12,9 @@ from gradcli.cli.output import OTHER_PICTURES
 from gradcli.cli.parameters import separate
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_ranges import dotted_range, finite_ranges
+from gradcli.cli.typed_ranges import finite_ranges
 from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
+from gradcli.cli.written_ranges import dotted_range, misspelt_range
 from gradcli.errors import GradcliError
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
@@ -239,6 +240,8 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
+        if kind is OptionKind.RANGES and (meant := misspelt_range(typed)) is not None:
+            yield put(meant)
         stem, suffix = os.path.splitext(typed)
         if option in ("-o", "--output") and "the suffix says what to write" in error.text.message:
             drawn = [one for one in OTHER_PICTURES.get(suffix.lower(), ()) if one in pictures(line.command)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_ranges import TOLERANCE, with_ends
 from gradcli.cli.typed_values import typed_values
+from gradcli.cli.written_ranges import TOLERANCE, with_ends
 from gradcli.errors import GradcliError
 from gradcli.language.text.comparisons import compared
 from gradcli.registry import all_commands
