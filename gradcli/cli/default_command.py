@@ -55,12 +55,13 @@ def other_commands() -> Mapping[str, tuple[str, ...]]:
 
 SUM_OF_JACOBIAN = "a divergence and a curl are sums of entries of the Jacobian"
 SUM_OF_HESSIAN = "a Laplacian is the sum of the diagonal of the Hessian"
+HIGHEST = "derivatives stop at the second, which gradcli hessian has"
 
 _ELSEWHERE: Mapping[str, str] = {
     "gradcli differentiates and does not integrate": "integrate integral",
     "gradcli differentiates and does not solve equations; gradcli eval gives the value of a function": "solve root "
     "roots zeros fsolve nsolve dsolve",
-    "the second derivative is the highest, which gradcli hessian has": "third nth",
+    HIGHEST: "third nth",
     "gradcli has the gradient that an optimizer needs, and is none itself": "optimize fit train descent",
     "gradcli answers one question a call; in Python, import gradcli": "repl shell interactive quit exit",
     "gradcli measures no time; torch.utils.benchmark does": "time bench benchmark profile",

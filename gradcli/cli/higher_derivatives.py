@@ -10,10 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gradcli.cli.default_command import HIGHEST
 from gradcli.errors import UsageError
 from gradcli.language.text.signs import NAME, unwrapped
-
-HIGHEST = "derivatives stop at the second, which gradcli hessian has"
 
 _SAID = {name: n for n, names in enumerate(("third 3rd", "fourth 4th", "fifth 5th"), 3) for name in names.split()}
 _RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
