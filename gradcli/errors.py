@@ -325,6 +325,54 @@ class InputError(GradcliError):
     kind = "value"
 
 
+class InfiniteRangeError(InputError):
+    """A range with an end that is not finite."""
+
+
+class NamelessValueError(InputError):
+    """A value without a name, where the name of a variable is needed."""
+
+
+class NamelessArrayError(NamelessValueError):
+    """A nameless value that is no text of numbers, such as a table of a file."""
+
+
+class UnknownVariableError(InputError):
+    """A name that no variable of the expression has."""
+
+
+class MissingValueError(InputError):
+    """A variable without a value."""
+
+
+class SeveralElementsError(InputError):
+    """A y of several elements, where the derivative of one is asked for."""
+
+
+class MissingVectorError(InputError):
+    """A y of several elements without a gradient vector v."""
+
+
+class LossElementsError(InputError):
+    """A loss of several elements."""
+
+
+class StructuredValueError(InputError):
+    """A value of a file that is an object with parts, and no numbers."""
+
+
+class UnknownSuffixError(InputError):
+    """A suffix of an output that names no format."""
+
+
+class ThirdDerivativeError(InputError):
+    """A statement with a derivative above the second."""
+
+
+class MissingPassError(InputError):
+    """A script that makes no backward pass."""
+
+
 class UserCodeError(InputError):
     """An error of the user's own code in a backward pass: there is no answer, and gradcli is not at fault."""
 
@@ -342,6 +390,14 @@ class UsageError(GradcliError):
     """A command line that the shell command does not take."""
 
     kind = "usage"
+
+
+class HigherDerivativeError(UsageError):
+    """A derivative above the second."""
+
+
+class PointOptionError(UsageError):
+    """An option for points, where a box is asked about."""
 
 
 class OutputError(GradcliError):

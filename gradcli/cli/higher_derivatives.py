@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.cli.default_command import HIGHEST
-from gradcli.errors import UsageError
+from gradcli.errors import HigherDerivativeError
 from gradcli.language.text.signs import NAME, unwrapped
 
 _SAID = {name: n for n, names in enumerate(("third 3rd", "fourth 4th", "fifth 5th"), 3) for name in names.split()}
@@ -144,6 +144,6 @@ def require_low_order(words: Sequence[str]) -> None:
             raise _too_high(f"--order {order}")
 
 
-def _too_high(shown: str) -> UsageError:
+def _too_high(shown: str) -> HigherDerivativeError:
     hint = "gradcli grad prints the formula of the derivative, and gradcli hessian of that formula is the third"
-    return UsageError(f"{HIGHEST}: {shown}", hint=hint)
+    return HigherDerivativeError(f"{HIGHEST}: {shown}", hint=hint)

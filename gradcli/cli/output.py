@@ -19,7 +19,7 @@ from gradcli.cli import settings
 from gradcli.cli.console import in_signs_of, remark, screen, send
 from gradcli.cli.options import COLOR_VARIABLE, FORMAT_VARIABLE
 from gradcli.cli.typer_internals import click
-from gradcli.errors import InputError, OutputError, TooLargeError, UsageError
+from gradcli.errors import InputError, OutputError, TooLargeError, UnknownSuffixError, UsageError
 from gradcli.formats import COLORS, ON_TERMINALS
 from gradcli.option_words import in_shell
 
@@ -289,9 +289,9 @@ def kind_of(path: str, told: str | None, command: str) -> str:
         shown = path or "''"
         message = f"-o {shown} has {named}, and the suffix says what to write"
         if suffix in OTHER_PICTURES:
-            raise InputError(message, hint=_pictures(command, OTHER_PICTURES[suffix][0]))
+            raise UnknownSuffixError(message, hint=_pictures(command, OTHER_PICTURES[suffix][0]))
         own = ", ".join(registry.suffixes_of(command))
-        raise InputError(message, hint=f"{command} writes {own}; any other name needs --format")
+        raise UnknownSuffixError(message, hint=f"{command} writes {own}; any other name needs --format")
     if told is not None and known != told:
         raise UsageError(f"-o {path} and --format {told} exclude each other", hint="leave out --format")
     _require_fit(path, known, command)

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.respelled_values import name_parts, values_by_name
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.errors import GradcliError, UnknownFunctionError
+from gradcli.errors import (
+    GradcliError,
+    MissingVectorError,
+    SeveralElementsError,
+    UnknownFunctionError,
+    UnknownVariableError,
+)
 from gradcli.language.spellings import BARE_SUM
 from gradcli.trial import SpelledGroup
-
-WITHOUT_V = "needs a gradient vector v"
-"""Words of an error whose own hint says more than a command line."""
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
 _DOT = re.compile(r"(?:(?<=[^\W\d]|[\]}])|(?<=[^\W\d]\d))\s*(?:[·⋅∙]|\\cdot\b)\s*(?=[(\[\\]|[^\W\d]\w*(?![\w(]))")
@@ -88,7 +91,7 @@ def matrices_inside(line: TypedLine, error: GradcliError) -> Iterator[Words]:
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write elements of a vector for names with numbers, `x_1^2 + x_2^2` next to `--at x=1,2`."""
-    if "has no such variable" not in error.text.message or not line.others:
+    if not isinstance(error, UnknownVariableError) or not line.others:
         return
     for name, value in values_by_name(line).items():
         own = re.compile(rf"(?<![\w.]){re.escape(name)}_?(\d)(?!\w)")
@@ -104,7 +107,7 @@ def on_paper(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     if not line.others:
         return
     place = line.others[0]
-    if "needs a y of one element" in error.text.message or WITHOUT_V in error.text.message:
+    if isinstance(error, (SeveralElementsError, MissingVectorError)):
         vectors = [line.put(place, 1, one) for one in _of_vectors(line.text)]
         yield from vectors
         yield from [line.named("jacobian")] if vectors and line.command in ("grad", DERIVATIVE) else []

@@ -15,7 +15,14 @@ from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_ranges import finite_ranges
 from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
 from gradcli.cli.written_ranges import dotted_range, misspelt_range
-from gradcli.errors import GradcliError
+from gradcli.errors import (
+    GradcliError,
+    NamelessArrayError,
+    NamelessValueError,
+    StructuredValueError,
+    UnknownSuffixError,
+    UnknownVariableError,
+)
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
 from gradcli.language.text.greek import LETTERS, in_letters_of
@@ -151,13 +158,13 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{name}{equals}@{path}")
         if option in ("--at", "--u"):
             yield from _of_each_variable(typed, line.variables, put)
-        is_unknown = option == "--at" and "has no such variable" in error.text.message
+        is_unknown = option == "--at" and isinstance(error, UnknownVariableError)
         if is_unknown and (other := _in_greek(typed, line.text)):
             yield put(other)
         if kind is OptionKind.VARIABLES and {*(names := re.findall(r"\w+", typed))} - {"and"} <= {*line.variables}:
             yield put(",".join(name for name in names if name != "and"))
-        is_of_columns = "a value alone names no variable" in error.text.message and typed.endswith((".csv", ".tsv"))
-        if option == "--at" and typed.startswith("@") and ("holds an object" in error.text.message or is_of_columns):
+        is_of_columns = isinstance(error, NamelessArrayError) and typed.endswith((".csv", ".tsv"))
+        if option == "--at" and typed.startswith("@") and (isinstance(error, StructuredValueError) or is_of_columns):
             yield put(*(f"{name}={typed}:{name}" for name in line.variables))
         stated = re.match(r"\s*([^\W\d]\w*)\s*(?:->|==|:=|:|[→≈∈]|\b(?:is|equals)\b)\s*(.+)", typed, re.DOTALL)
         if kind in OF_VALUES and stated is not None and stated[1] in line.variables:
@@ -233,17 +240,17 @@ def other_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     yield from values_of_parts(line)
     yield from finite_ranges(line)
     for option, typed, kind, place, count, put in typed_values(line):
-        is_unknown = "has no such variable" in error.text.message and not _in_greek(typed, line.text)
+        is_unknown = isinstance(error, UnknownVariableError) and not _in_greek(typed, line.text)
         if option == "--at" and is_unknown and len(line.variables) == 1:
             yield put(f"{line.variables[0]}={typed.partition('=')[2] or typed}")
-        if kind is OptionKind.TEXTS and "names no variable" in error.text.message and not LABELLED.match(typed):
+        if kind is OptionKind.TEXTS and isinstance(error, NamelessValueError) and not LABELLED.match(typed):
             yield from (put(f"{name}={typed}") for name in line.variables)
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
             yield from (put(one) for one in _other_choices(typed, choices))
         if kind is OptionKind.RANGES and (meant := misspelt_range(typed)) is not None:
             yield put(meant)
         stem, suffix = os.path.splitext(typed)
-        if option in ("-o", "--output") and "the suffix says what to write" in error.text.message:
+        if option in ("-o", "--output") and isinstance(error, UnknownSuffixError):
             drawn = [one for one in OTHER_PICTURES.get(suffix.lower(), ()) if one in pictures(line.command)]
             yield from (line.put(place, count, option, f"{stem}.{one}") for one in drawn)
         if option == "--v" and kind is OptionKind.VECTOR and (name := LABELLED.match(typed)) is not None:

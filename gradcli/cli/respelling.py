@@ -15,13 +15,11 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.equations_in_words import is_equation
 from gradcli.cli.expression import PAGES
-from gradcli.cli.higher_derivatives import HIGHEST
 from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import is_near
 from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import (
-    WITHOUT_V,
     elements_by_subscripts,
     in_c,
     matrices_inside,
@@ -58,7 +56,18 @@ from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
 from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
 from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES
-from gradcli.errors import GradcliError, UncalledFunctionError, UsageError
+from gradcli.errors import (
+    GradcliError,
+    HigherDerivativeError,
+    InfiniteRangeError,
+    LossElementsError,
+    MissingValueError,
+    MissingVectorError,
+    SeveralElementsError,
+    ThirdDerivativeError,
+    UncalledFunctionError,
+    UsageError,
+)
 from gradcli.language.spelled_texts import respelled
 from gradcli.language.text.comparisons import compared
 from gradcli.language.text.signs import NAME
@@ -66,9 +75,6 @@ from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
 
 _ASSIGNED = re.compile(r"[^\W\d]\w*(?:\.\w+)*\s*(?:=|:|:=|->|==)\s*[^=].*", re.DOTALL)
-HIGHEST_STATED = "at which statements stop"
-"""Words of an error that a statement of `--prove` has a derivative of a higher order."""
-
 _COMPARED = re.compile(r"[<>=!≤≥]=|[<>≤≥]|^\s*=")
 """Comparison, which makes no value."""
 
@@ -299,16 +305,15 @@ def _files(line: TypedLine) -> Iterator[Words]:
 
 def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
-    said = error.text.message
-    if "needs a y of one element" in said:
+    if isinstance(error, SeveralElementsError):
         yield from values_of_parts(line)
         if line.command in ("grad", DERIVATIVE):
             yield line.named("jacobian")
         yield line.put(line.others[0], 1, f"sum({line.text})")
-    if "a loss has one element" in said:
+    if isinstance(error, LossElementsError):
         for place in (n for n, option in line.values.items() if option == "--loss" and n not in line.flags):
             yield from (line.put(place, 1, f"{name}({line.words[place]})") for name in ("sum", "mean"))
-    if WITHOUT_V in said:
+    if isinstance(error, MissingVectorError):
         yield (*line.words, "--v", "ones")
         yield line.named("jacobian")
     for own, other, command in (("--v", "--u", "vjp"), ("--u", "--v", "jvp")):
@@ -342,7 +347,7 @@ def _of_lower_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the second derivative of a formula, where a higher one of the function is asked for, or stated."""
     from gradcli.cli.respelled_orders import by_second_ones, stated_of_formula  # which hardly any line needs
 
-    is_stated = error.text.message.endswith(HIGHEST_STATED)
+    is_stated = isinstance(error, ThirdDerivativeError)
     yield from stated_of_formula(line, error) if is_stated else by_second_ones(line)
 
 
@@ -350,7 +355,7 @@ def _in_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Put a statement before those that use what it computes."""
     statements = [one.strip() for one in line.text.split(";") if one.strip()]
     assigned = [one.partition("=")[0].strip() for one in statements]
-    if not error.text.message.startswith("no value for the variable") or len({*assigned}) < len(statements):
+    if not isinstance(error, MissingValueError) or len({*assigned}) < len(statements):
         return
     ordered = list[str]()
     while rest := [one for one in statements if one not in ordered]:
@@ -394,10 +399,10 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
 
 def _lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines, by the kind of an error."""
-    if "bounds of a range are finite" in error.text.message:  # nothing else mends that
+    if isinstance(error, InfiniteRangeError):  # nothing else mends that
         yield from _of_command(line, error)
         yield SpelledGroup(finite_ranges(line))
-    elif error.text.message.startswith(HIGHEST) or error.text.message.endswith(HIGHEST_STATED):
+    elif isinstance(error, (HigherDerivativeError, ThirdDerivativeError)):
         yield SpelledGroup(_of_lower_order(line, error))
     else:
         yield from _other_lines(line, error)

@@ -16,14 +16,14 @@ import typer
 from gradcli import trial
 from gradcli.cli.commands import names_code
 from gradcli.cli.questions_in_words import is_of_sympy
-from gradcli.cli.respelled_mathematics import WITHOUT_V, on_paper
+from gradcli.cli.respelled_mathematics import on_paper
 from gradcli.cli.respelled_options import option_meant
 from gradcli.cli.respelled_values import choice_meant, on_decimal_comma
 from gradcli.cli.respelling import respelled_lines
 from gradcli.cli.typed_line import PipedWords, Words, typed_line
 from gradcli.cli.typed_ranges import is_infinite
 from gradcli.cli.typer_internals import click
-from gradcli.errors import CodeError, GradcliError, UsageError
+from gradcli.errors import CodeError, GradcliError, InfiniteRangeError, MissingVectorError, UsageError
 from gradcli.language.spelled_texts import fact_of, is_form, is_script, page_for
 
 LONGEST_TRIED = 2_000
@@ -68,7 +68,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         return None
     line = typed_line(typed)
     fact = on_decimal_comma(line, error) or fact_of(error)
-    if WITHOUT_V in error.text.message:
+    if isinstance(error, MissingVectorError):
         products = [one for one in on_paper(line, error) if error_of(one, run) is None]
         written = f"write {command_line(products[0])}; " if products else ""
         error.advise(f"{fact}{written}{error.in_shell.hint}")
@@ -76,7 +76,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
-        is_said = "are finite" in error.text.message
+        is_said = isinstance(error, InfiniteRangeError)
         if not is_said and is_infinite(line) and not any(is_infinite(typed_line(one)) for one in found.spelled):
             fact += "a range ends at finite numbers, not at inf; "
         error.advise(f"{fact}write {', or '.join(lines)}")

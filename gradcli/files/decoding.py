@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from gradcli.arrays import Array
-from gradcli.errors import InputError, TooLargeError, did_you_mean
+from gradcli.errors import InputError, StructuredValueError, TooLargeError, did_you_mean
 from gradcli.option_words import option
 
 TEXT_BYTES = 2**25
@@ -152,7 +152,7 @@ def _part(value: object, name: str, part: str | None) -> object:
     if isinstance(value, dict):
         where = f"{part}." if part else ""
         hint = f"write @FILE.json:{where}KEY; {choice('keys', None, value)}"
-        raise InputError(f"{name} holds an object {'there ' if part else ''}and not numbers", hint=hint)
+        raise StructuredValueError(f"{name} holds an object {'there ' if part else ''}and not numbers", hint=hint)
     return value
 
 

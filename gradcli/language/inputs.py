@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 
 from gradcli.arrays import AnyArray, Array
-from gradcli.errors import GradcliError, InputError, Place, Span, TooLargeError, did_you_mean
+from gradcli.errors import (
+    GradcliError,
+    InfiniteRangeError,
+    InputError,
+    NamelessValueError,
+    Place,
+    Span,
+    TooLargeError,
+    UnknownVariableError,
+    did_you_mean,
+)
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_cotangent, parse_value
@@ -181,7 +191,9 @@ def read_range(text: str, source: str) -> tuple[Array, Array]:
     first, last = _split(text, source)
     bounds = [read_value(bound, source) for bound in (first, last)]
     if not all(np.isfinite(bound).all() for bound in bounds):
-        raise InputError("the bounds of a range are finite", place=_whole(text, source), hint=_finite_range(*bounds))
+        raise InfiniteRangeError(
+            "the bounds of a range are finite", place=_whole(text, source), hint=_finite_range(*bounds)
+        )
     try:
         shape = broadcast([bound.shape for bound in bounds])
         require_room(math.prod(shape))
@@ -409,19 +421,21 @@ def _only(movable: tuple[str, ...], value: Value, variables: Mapping[str, Shape]
     text = value.strip() if isinstance(value, str) else "VALUE"
     shown = "u" if not isinstance(value, str) else option("u", text) if text else option("u", "''")
     if not movable:
-        raise InputError(f"{shown} names no variable, and there is none to move", hint=f"leave out {option('u')}")
+        raise NamelessValueError(
+            f"{shown} names no variable, and there is none to move", hint=f"leave out {option('u')}"
+        )
     parts = text.split(",")
     is_each = len(parts) == len(movable) and not any(variables[name] for name in movable) and is_plain(text)
     pairs = zip(movable, parts if is_each else [text if text and is_plain(text) else "VALUE"], strict=False)
     example = option("u", *(f"{name}={part.strip()}" for name, part in pairs))
     hint = f"write {example}; a variable without a {option('u')} is held constant"
-    raise InputError(f"{shown} names no variable, and there are {', '.join(movable)}", hint=hint)
+    raise NamelessValueError(f"{shown} names no variable, and there are {', '.join(movable)}", hint=hint)
 
 
 def _require_movable(name: str, variables: Mapping[str, Shape], movable: tuple[str, ...]) -> None:
     if name not in variables:
         hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
-        raise InputError(f"{option('u')} moves '{name}', and the expression has no such variable", hint=hint)
+        raise UnknownVariableError(f"{option('u')} moves '{name}', and the expression has no such variable", hint=hint)
     if name not in movable:
         message = (
             f"{option('u')} moves '{name}', which is not among the variables of {option('wrt')}: {', '.join(movable)}"

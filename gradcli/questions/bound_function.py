@@ -20,7 +20,7 @@ from gradcli import trial
 from gradcli.arrays import AnyArray, Array
 from gradcli.crosscheck.formulas import Derived, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint, Numbers
-from gradcli.errors import GradcliError, InputError, InternalError, ShapeError, TooLargeError
+from gradcli.errors import GradcliError, InputError, InternalError, SeveralElementsError, ShapeError, TooLargeError
 from gradcli.language import inputs
 from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.juxtaposed_names import cut_remarks, that_hold
@@ -274,12 +274,7 @@ class BoundFunction:
             require_shape(of_snippet, y)
             return of_snippet
         if math.prod(self.shape) != 1:
-            example = ",".join(["1"] * self.shape[0]) if len(self.shape) == 1 and self.shape[0] <= 4 else "ones"
-            raise InputError(
-                f"{y.name} has shape {show(self.shape)}, so it needs a gradient vector v of that shape: "
-                "torch takes v = 1 only for a single element",
-                hint=f"{option('v', example)} sums the elements of {y.name}; e0 picks {y.name}[0]; jacobian needs no v",
-            )
+            raise naming.missing_vector(y.name, self.shape)
         return np.ones(self.shape)
 
     def require_one_element(self, command: str) -> None:
@@ -293,7 +288,7 @@ class BoundFunction:
         hint = "use sum(...)" + (f", or vjp with {option('v')}, or jacobian" if command == "grad" else example)
         if math.prod(shape) != 1:
             message = f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {show(shape)}"
-            raise InputError(message, hint=next(likely_matrix_products(self.program, self.shapes), hint))
+            raise SeveralElementsError(message, hint=next(likely_matrix_products(self.program, self.shapes), hint))
 
     def directions(self, u: naming.Directions, command: str) -> dict[str, Array]:
         """Read the directions that are given, for a derivative by the variables of the question."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from gradcli import trial
 from gradcli.arrays import Array
-from gradcli.errors import InputError
+from gradcli.errors import InputError, NamelessValueError
 from gradcli.language.inputs import read_shape, read_value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.named_shapes import NamedReading, named_readings, size_needed
@@ -202,7 +202,7 @@ def given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str,
         if whose not in names:
             known = f"the expression has the variables {', '.join(names)}"
             message = f"{option('shape', str(shape))} names no variable, and {known}"
-            raise InputError(message, hint=f"write {option('shape', f'{names[0]}={shape}')}")
+            raise NamelessValueError(message, hint=f"write {option('shape', f'{names[0]}={shape}')}")
         shapes[whose] = found = read_shape(shape, f"--shape {whose}")
         if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
             message = f"{option('shape', of=whose)} calls a size '{clash}', which is a variable"

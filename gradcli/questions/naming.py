@@ -7,10 +7,19 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 
 from gradcli.arrays import Array
-from gradcli.errors import InputError, constants_meant, did_you_mean
+from gradcli.errors import (
+    InputError,
+    MissingValueError,
+    MissingVectorError,
+    NamelessArrayError,
+    NamelessValueError,
+    UnknownVariableError,
+    constants_meant,
+    did_you_mean,
+)
 from gradcli.language.inputs import Value, is_plain
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, meant, product_of, require_named
-from gradcli.language.program.wengert import Atom, Program
+from gradcli.language.program.wengert import Atom, Program, Shape, show
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option, source as named
 
@@ -88,10 +97,11 @@ def with_name(
         parts = [word if is_shown and (is_range or not n) else "VALUE" for n in range(min(4, len(names)))]
     flag = source.removeprefix("--")
     each = (f"{name}={part}" for name, part in zip(names, parts, strict=False))
-    hint = f"write {option(flag, *each)}" if names else f"leave out {option(flag)}"
-    what = "a value alone" if word == "VALUE" else option(flag, word)
-    message = f"{what} names no variable, and {whose} has {known}"
-    raise InputError(message, hint=_joined(names, names) or constants_meant(names) + hint)
+    remedy = f"write {option(flag, *each)}" if names else f"leave out {option(flag)}"
+    hint = _joined(names, names) or constants_meant(names) + remedy
+    if word == "VALUE":
+        raise NamelessArrayError(f"a value alone names no variable, and {whose} has {known}", hint=hint)
+    raise NamelessValueError(f"{option(flag, word)} names no variable, and {whose} has {known}", hint=hint)
 
 
 def _joined(names: Sequence[str], known: Collection[str]) -> str:
@@ -127,10 +137,11 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
         known = ", ".join(program.names) or "none"
         hint = did_you_mean(surplus[0], program.names) or f"the variables are: {known}"
         hint = _joined(missing, given) or hint
-        raise InputError(f"'{surplus[0]}' is given a value, and the expression has no such variable", hint=hint)
+        message = f"'{surplus[0]}' is given a value, and the expression has no such variable"
+        raise UnknownVariableError(message, hint=hint)
     if missing:
         names = ", ".join(f"'{name}'" for name in missing[:8]) + ", ..." * (len(missing) > 8)
-        raise InputError(
+        raise MissingValueError(
             f"no value for the variable{'s' * (len(missing) > 1)} {names}",
             hint=(f"{joined}; or " if (joined := _joined(missing, program.names)) else constants_meant(missing))
             + "give "
@@ -138,10 +149,20 @@ def require_names(program: Program, given: Mapping[str, Value], named: Mapping[s
         )
 
 
-def no_such_variable(source: str, name: str, variables: Sequence[str]) -> InputError:
+def no_such_variable(source: str, name: str, variables: Sequence[str]) -> UnknownVariableError:
     """Return the error for an option, as in the shell, that names no variable of the expression."""
     hint = did_you_mean(name, variables) or f"the variables are: {', '.join(variables) or 'none'}"
-    return InputError(f"{named(source)} names '{name}', and the expression has no such variable", hint=hint)
+    return UnknownVariableError(f"{named(source)} names '{name}', and the expression has no such variable", hint=hint)
+
+
+def missing_vector(y: str, shape: Shape) -> MissingVectorError:
+    """Return the error for a y of several elements without a gradient vector."""
+    example = ",".join(["1"] * shape[0]) if len(shape) == 1 and shape[0] <= 4 else "ones"
+    return MissingVectorError(
+        f"{y} has shape {show(shape)}, so it needs a gradient vector v of that shape: "
+        "torch takes v = 1 only for a single element",
+        hint=f"{option('v', example)} sums the elements of {y}; e0 picks {y}[0]; jacobian needs no v",
+    )
 
 
 def chosen_variables(snippet: Snippet, asked: Sequence[str] | None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers, flat
-from gradcli.errors import GradcliError, InputError, Place, ShapeError, UsageError, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, PointOptionError, ShapeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value
 from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import Atom, Line, Program, show
@@ -147,7 +147,7 @@ def _require_of_boxes(of_points: Sequence[str]) -> None:
         hint = f"leave it out, or give points: {option('random', '100')}, without a statement"
         if of_points[0] == "shape":
             hint = f"a box of vectors has bounds of their shape: {option('in', 'x=[-1,-1]..[1,1]')}"
-        raise UsageError(message, hint=hint)
+        raise PointOptionError(message, hint=hint)
 
 
 @dataclass(frozen=True)

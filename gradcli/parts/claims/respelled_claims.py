@@ -10,7 +10,7 @@ from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.equations_in_words import is_rate
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import NUMBER, typed_values
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, NamelessValueError, PointOptionError
 from gradcli.language.text.signs import parted, unwrapped
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
@@ -42,7 +42,7 @@ def listed_claims(text: str) -> list[str]:
 def _for_each(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Name the claims of a list by the variables, `--claim "[y, x]"` of x*y at a point."""
     for place, option in line.values.items():
-        if option != "--claim" or "names no variable" not in error.text.message or place in line.flags:
+        if option != "--claim" or not isinstance(error, NamelessValueError) or place in line.flags:
             continue
         listed = listed_claims(line.words[place])
         if len(listed) == len(line.variables) > 1:
@@ -77,7 +77,7 @@ def _by_other_names(line: TypedLine) -> Iterator[Words]:
 
 def _box_of_vectors(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Give the ranges of vectors bounds of their shape, `x=[-5,-5]..[5,5]`, in place of `--in x=-5..5 --shape x=2`."""
-    if "is for points, and a box" not in error.text.message:
+    if not isinstance(error, PointOptionError):
         return
     words, sizes = list(line.words), dict[str, int]()
     for place, option in line.values.items():

@@ -30,7 +30,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from gradcli.errors import InputError, Span, did_you_mean
+from gradcli.errors import InputError, NamelessValueError, Span, did_you_mean
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Program, Shape, show
@@ -369,7 +369,7 @@ def named_variables(assumed: Assumed, names: tuple[str, ...]) -> Assumed:
         known = f"the variables are: {', '.join(names) or 'none'}"
         if not name and len(names) != 1:
             hint = f"write {option('assume', f'NAME={one.name}')}; {known}"
-            raise InputError(f"{option('assume')} names no variable", hint=hint)
+            raise NamelessValueError(f"{option('assume')} names no variable", hint=hint)
         if name and name not in names:
             message = f"{option('assume')} names '{name}', and there is no such variable"
             raise InputError(message, hint=did_you_mean(name, names) or known)

@@ -15,7 +15,7 @@ from gradcli.crosscheck.confirming import confirm
 from gradcli.crosscheck.formulas import Derived, Formulas, confirmed_at_random, derive_formulas
 from gradcli.crosscheck.point import FunctionAtPoint
 from gradcli.crosscheck.summary import joined, with_findings
-from gradcli.errors import GradcliError, InputError, Span, did_you_mean
+from gradcli.errors import GradcliError, InputError, SeveralElementsError, Span, did_you_mean
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, cut_remarks, require_named
 from gradcli.language.program.expansion import without_detach
 from gradcli.language.program.named_shapes import (
@@ -98,7 +98,7 @@ def formulas(unbound: FunctionWithValues, of: str, given: Mapping[str, GivenShap
         message = (
             f"{OF_ONE_ELEMENT[command]} needs a y of one element, and y has shape {shape_text(named.in_names(shape))}"
         )
-        raise InputError(message, hint=f"use sum(...), or jacobian, or {option('shape')} for other sizes")
+        raise SeveralElementsError(message, hint=f"use sum(...), or jacobian, or {option('shape')} for other sizes")
     wrt = chosen_variables(replace(snippet, program=typed), unbound.wrt)
     point = FunctionAtPoint.from_inputs(
         typed, {symbol: named.shapes[symbol] for symbol in typed.variables}, {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from gradcli.errors import InputError, Place, Span
+from gradcli.errors import InputError, Place, Span, ThirdDerivativeError
 
 _PRIMES = "['\"\u2032\u2033\u2034\u2057]"
 
@@ -136,11 +136,12 @@ class DerivativeWriting:
             return found[0]
         return self._quotient([by, other or by])
 
-    def _third(self, shown: str, whole: str) -> InputError:
+    def _third(self, shown: str, whole: str) -> ThirdDerivativeError:
         """Make the error of a third derivative, with the way that there is."""
         second = self._quotient([self.names[0]] * 2)
         hint = f"state {second} of the formula that gradcli grad prints: it is the third derivative of {self.y}"
-        return _error(f"{shown} is of a higher order than the second, at which statements stop", whole, hint, shown)
+        message = f"{shown} is of a higher order than the second, at which statements stop"
+        return ThirdDerivativeError(message, place=_place(whole, shown), hint=hint)
 
 
 def _count(primes: str) -> int:
@@ -152,6 +153,10 @@ def _digit(sign: str) -> int:
 
 
 def _error(message: str, whole: str, hint: str, shown: str) -> InputError:
+    return InputError(message, place=_place(whole, shown), hint=hint)
+
+
+def _place(whole: str, shown: str) -> Place:
     start = max(whole.find(shown), 0)
     stop = start + len(shown) if shown in whole else len(whole)
-    return InputError(message, place=Place(whole, Span(start, stop), "--prove"), hint=hint)
+    return Place(whole, Span(start, stop), "--prove")

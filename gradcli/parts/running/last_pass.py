@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from gradcli.errors import InputError
+from gradcli.errors import InputError, MissingPassError
 from gradcli.parts.running.pass_arguments import output_and_vectors
 from gradcli.parts.running.script_process import INTERRUPTED, UserScript, answer_passes
 from gradcli.parts.running.script_tensors import ScriptTensor
@@ -55,7 +55,7 @@ def answer_on_last_pass(
         hint = f"gradcli run {script.name} answers the passes before that"
         raise InputError(f"{name} ends by an error, with the exit code {ended}", hint=hint)
     if last is None:
-        raise InputError(f"{name} makes no backward pass", hint=f"name a function of it: {script.name}::NAME")
+        raise MissingPassError(f"{name} makes no backward pass", hint=f"name a function of it: {script.name}::NAME")
     if last.number > FEW:
         recorder = _AskedRecorder([last.number], name, command, given, budget)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

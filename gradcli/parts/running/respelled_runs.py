@@ -11,7 +11,7 @@ from gradcli.cli.console import is_sent
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.questions_in_words import asked, is_of_sympy
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, MissingPassError
 from gradcli.parts.running.targets import functions_of, instance_of
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
@@ -57,7 +57,7 @@ def _in_place_of_expression(line: TypedLine, error: GradcliError) -> Iterator[Wo
     path = line.text.removeprefix("@")
     if not line.others or "torch raises" in error.text.message:  # and so it would where the script is run
         return
-    is_without_pass = "makes no backward pass" in error.text.message
+    is_without_pass = isinstance(error, MissingPassError)
     if line.command == "run" and not is_without_pass:
         return
     called = re.fullmatch(r"(.+?\.(?:py|ipynb))::?([^\W\d]\w*)(?:\([^\W\d]?[\w, ]*\))?", path)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradcli.errors import InputError, brief
+from gradcli.errors import InputError, MissingPassError, brief
 from gradcli.locking import one_at_a_time
 from gradcli.parts.running.pass_line import pass_line
 from gradcli.parts.running.script_process import answer_passes
@@ -108,5 +108,5 @@ def run(
         ended = answer_passes(ran, recorder)
     if not passes and ended is None:
         message = f"{ran.name} makes no backward pass"
-        raise InputError(message, hint="name a function of it: gradcli.grad(f, x)")
+        raise MissingPassError(message, hint="name a function of it: gradcli.grad(f, x)")
     return ScriptRun(ran.name, tuple(passes), (*ran.remarks, *recorder.watch.summary()), ended)

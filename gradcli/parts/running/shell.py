@@ -29,7 +29,7 @@ from gradcli.cli.options import (
     Wrt,
 )
 from gradcli.cli.output import Stream, resolved_options
-from gradcli.errors import InputError, UsageError
+from gradcli.errors import InputError, MissingPassError, UsageError
 
 Words = Annotated[
     list[str] | None,
@@ -108,7 +108,7 @@ def run(
         if ended is not None:
             code = ended or printer.code
         elif not printer.count:
-            raise InputError(f"{script.name} makes no backward pass", hint=f"name a function of a file: {_NAMED}")
+            raise MissingPassError(f"{script.name} makes no backward pass", hint=f"name a function of a file: {_NAMED}")
         elif only is not None and only > printer.count:
             raise InputError(f"there is no pass {only}: {script.name} makes {printer.count}")
         else:

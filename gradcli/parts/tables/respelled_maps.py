@@ -13,7 +13,7 @@ from gradcli.cli.respelled_options import OPTIONS, unknown_options
 from gradcli.cli.respelled_values import parts_of
 from gradcli.cli.typed_line import PipedWords, TypedLine, Words
 from gradcli.cli.typed_values import LABELLED, NUMBER, typed_values
-from gradcli.errors import GradcliError
+from gradcli.errors import GradcliError, NamelessArrayError
 from gradcli.language.spellings import SIGNED
 from gradcli.trial import SpelledGroup
 
@@ -24,7 +24,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     yield SpelledGroup(_points(line, said))
     if said == "missing option '--points'" and is_sent():
         yield SpelledGroup([(*line.words, "--points", "-")], is_sure=True)
-    yield SpelledGroup(_tables(line, said))
+    yield SpelledGroup(_tables(line, error))
     yield SpelledGroup(_rows_of_values(line, said))
     if "has blanks between its cells" in said:
         yield SpelledGroup(_with_commas(line))
@@ -45,10 +45,10 @@ def _points(line: TypedLine, said: str) -> Iterator[Words]:
         yield PipedWords.with_lines(("map", *rest, "--points", "-"), points)
 
 
-def _tables(line: TypedLine, said: str) -> Iterator[Words]:
+def _tables(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Map a function over a table that is given as a value, `--at @p.csv`, or as an option, `--data p.csv`."""
     for option, typed, _, place, count, _ in typed_values(line):
-        if option == "--at" and "a value alone names no variable" in said and typed.endswith((".csv", ".tsv")):
+        if option == "--at" and isinstance(error, NamelessArrayError) and typed.endswith((".csv", ".tsv")):
             yield ("map", *line.put(place, count, "--points", typed.removeprefix("@"))[line.start :])
     for one in unknown_options(line):
         if "--points" in OPTIONS.get(one.name, ()) and "--points" not in line.kinds and os.path.isfile(one.value):

@@ -16,7 +16,7 @@ import numpy as np
 
 from gradcli.arrays import AnyArray
 from gradcli.crosscheck.point import Numbers
-from gradcli.errors import InputError, TooLargeError, did_you_mean
+from gradcli.errors import InputError, MissingValueError, TooLargeError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import require_named
 from gradcli.language.program.passes import for_torch
@@ -140,7 +140,7 @@ def plan(unbound: FunctionWithValues, source: RowSource) -> ColumnPlan:
         found = columns_of(name, names, source) or in_other_letters(name, names, at, source)
         if found is None and name not in at and name not in snippet.values:
             require_named(snippet.program, [name], [*at, *source.columns])
-            raise InputError(
+            raise MissingValueError(
                 f"no value for the variable '{name}': {source.name} has no such column, and {option('at')} does not "
                 "give it",
                 hint=f"{_choice(source, [name])}; or give {option('at', f'{name}=VALUE')}, the same for all rows",

@@ -13,7 +13,7 @@ from gradcli import trial
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.crosscheck.point import Numbers
 from gradcli.crosscheck.summary import joined
-from gradcli.errors import InputError, TooLargeError, UsageError, did_you_mean
+from gradcli.errors import InputError, LossElementsError, TooLargeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value, read_value
 from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_formula, settle_value
@@ -268,7 +268,7 @@ def derive_loss(bound: BoundFunction, text: str, extra: Mapping[str, Array]) -> 
     inside = infer(program, {symbol: shapes[str(symbol)] for symbol in program.variables})
     if math.prod(shape := inside.get(program.output, ())) != 1:
         message = f"the loss has shape {show(shape)}, and a loss has one element"
-        raise InputError(message, place=place_of(program), hint="write sum(...) or mean(...) of it")
+        raise LossElementsError(message, place=place_of(program), hint="write sum(...) or mean(...) of it")
     if "loss" not in shapes:
         program = replace(program, assigned=(*program.assigned[:-1], "loss"))
     values = {name: given[name] for name in program.names if name != y}
