@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from gradcli.language.ops import find
-from gradcli.language.text.comparisons import compared
-from gradcli.language.text.signs import NAME, is_balanced
+from gradcli.language.text.signs import NAME, compared, is_balanced
 
 _IMPLICIT = re.compile(
     r"\s*(?:\w+\.)?(?:idiff|implicit_?diff(?:erentiate)?|ImplicitD)\s*[(\[](?P<function>.+),"

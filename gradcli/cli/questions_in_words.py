@@ -12,8 +12,7 @@ from typing import NamedTuple
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
 from gradcli.cli.higher_derivatives import nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
-from gradcli.language.text.comparisons import compared
-from gradcli.language.text.signs import NAME, is_balanced, parted_at, unwrapped
+from gradcli.language.text.signs import NAME, compared, is_balanced, parted_at, unwrapped
 
 _PHRASE = re.compile(
     r"\s*(?:(?:(?:what\s+is|find|compute|calculate)\s+)?(?:the\s+)?"
@@ -114,9 +113,6 @@ _HANDLE = re.compile(
     r"(?P=name)\s*\((?P<values>[^;]*)\)\s*;?\s*"
 )
 """A function of MATLAB and its call: `f = @(x) x.^2 + 1; f(3)`."""
-
-_SIGNS = re.compile(r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;\s*d\w+\s*/")
-"""Signs that a text of another tool has, without which nothing further is looked for."""
 
 _NABLA = r"(?:∇|\\?nabla\b)\s*"
 _FIELD = re.compile(

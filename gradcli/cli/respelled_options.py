@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import PipedWords, TypedLine, Words, kinds_of
-from gradcli.cli.typed_values import is_number
+from gradcli.cli.written_ranges import is_number
 from gradcli.registry import all_commands, formats, suffixes
 
 

@@ -13,8 +13,8 @@ from gradcli.cli.parameters import separate
 from gradcli.cli.respelled_options import choices_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_ranges import finite_ranges
-from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES, is_number, typed_values, words_next_to
-from gradcli.cli.written_ranges import dotted_range, misspelt_range
+from gradcli.cli.typed_values import LABELLED, OF_TEXTS, OF_VALUES, typed_values, words_next_to
+from gradcli.cli.written_ranges import NUMBER, dotted_range, is_number, misspelt_range
 from gradcli.errors import (
     GradcliError,
     NamelessArrayError,

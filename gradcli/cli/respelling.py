@@ -55,7 +55,8 @@ from gradcli.cli.respelled_values import (
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
 from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
-from gradcli.cli.typed_values import LABELLED, NUMBER, OF_TEXTS, OF_VALUES
+from gradcli.cli.typed_values import LABELLED, OF_TEXTS, OF_VALUES
+from gradcli.cli.written_ranges import NUMBER
 from gradcli.errors import (
     GradcliError,
     HigherDerivativeError,
@@ -69,8 +70,7 @@ from gradcli.errors import (
     UsageError,
 )
 from gradcli.language.spelled_texts import respelled
-from gradcli.language.text.comparisons import compared
-from gradcli.language.text.signs import NAME
+from gradcli.language.text.signs import NAME, compared
 from gradcli.registry import all_commands, questions
 from gradcli.trial import SpelledGroup
 

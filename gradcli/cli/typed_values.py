@@ -12,7 +12,6 @@ from gradcli.cli.typed_line import TypedLine, Words
 OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
 OF_TEXTS = (OptionKind.TEXT, OptionKind.TEXTS)
 LABELLED = re.compile(r"\s*[^\W\d]\w*\s*=(?!=)")
-NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
 
 
 class TypedValue(NamedTuple):
@@ -46,12 +45,6 @@ def typed_values(line: TypedLine) -> Iterator[TypedValue]:
             return line.put(first, count, *(word for value in values for word in (option, value)))
 
         yield TypedValue(option, typed, line.kinds[option], place - back, 1 + back, put)
-
-
-def is_number(part: str) -> bool:
-    """Tell whether a part of a value is a number, or made of numbers alone: `sqrt(2)/2`."""
-    signs = re.sub(r"(?<![a-zA-Z])(?:sqrt|exp|log|ln|sin|cos|tan|pi|inf|nan)(?![a-zA-Z])|[π√°\d]", "1", part)
-    return NUMBER.fullmatch(part) is not None or re.fullmatch(r"[-+1.eE()*/^\s]*1[-+1.eE()*/^\s]*", signs) is not None
 
 
 def words_next_to(line: TypedLine, place: int) -> list[int]:

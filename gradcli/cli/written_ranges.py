@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from difflib import get_close_matches
 
-from gradcli.cli.typed_values import is_number
 from gradcli.language.spellings import SIGNED
 from gradcli.language.text.signs import NAME
+
+NUMBER = re.compile(r"[-+\[(]*(?:[.\d]|pi\b|inf\b|nan\b)[-+\d.,eE\[\]()/*piπ]*")
+"""Pattern of a number, or of several."""
 
 _CONSTANT = r"(?:pi|π|inf(?:inity)?|∞|oo)(?![^\W\d])"
 _NUMBER = rf"[-+−]?\s*(?:(?:\d[\d.]*(?:[eE][-+]?\d+)?|\.\d+)(?:\s*\*?\s*{_CONSTANT})?|{_CONSTANT})(?:\s*/\s*\d+)?"
@@ -71,6 +73,12 @@ TOLERANCE = re.compile(
     rf"(?P<name>{NAME}\s*=\s*)?(?P<middle>{SIGNED})\s*(?:±|\+/?-)\s*(?P<tolerance>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+)"
 )
 """A value with its tolerance, `m=2.0±0.1`."""
+
+
+def is_number(part: str) -> bool:
+    """Tell whether a part of a value is a number, or made of numbers alone: `sqrt(2)/2`."""
+    signs = re.sub(r"(?<![a-zA-Z])(?:sqrt|exp|log|ln|sin|cos|tan|pi|inf|nan)(?![a-zA-Z])|[π√°\d]", "1", part)
+    return NUMBER.fullmatch(part) is not None or re.fullmatch(r"[-+1.eE()*/^\s]*1[-+1.eE()*/^\s]*", signs) is not None
 
 
 def range_at(text: str, position: int) -> re.Match[str] | None:

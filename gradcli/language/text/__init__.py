@@ -1,10 +1,9 @@
 """Characters to a tree: words, the grammar, and hints where a text leaves it; knows the names of few operations.
 
-signs              signs of mathematics to those of a program
+signs              signs of mathematics to those of a program; brackets, and the sides of comparisons
 latex_words        words of LaTeX to signs of mathematics
 greek              Greek letters as such and by their names
 tokens             characters to words with their places, and how tightly signs bind
-comparisons        the sides of equations and of chains of comparisons
 nodes              the nodes of a tree
 source             a text with its words, a place in them, and the errors at a place
 mathematics        notation of formulas: sums over indices, cases, bars, norms, inner products, left-hand sides

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.equations_in_words import is_rate
 from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_values import NUMBER, typed_values
+from gradcli.cli.typed_values import typed_values
+from gradcli.cli.written_ranges import NUMBER
 from gradcli.errors import GradcliError, NamelessValueError, PointOptionError
 from gradcli.language.text.signs import parted, unwrapped
 from gradcli.registry import all_commands

@@ -23,8 +23,8 @@ from gradcli.errors import GradcliError, InputError, Place, Span
 from gradcli.language.lower.called_values import callable_names, settle_calls
 from gradcli.language.parsing import parse_formula
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.language.text.comparisons import COMPARED, compared
 from gradcli.language.text.greek import in_letters_of
+from gradcli.language.text.signs import COMPARED, compared
 from gradcli.language.text.source import SourceText
 from gradcli.option_words import option
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity, Derivative

@@ -8,7 +8,7 @@ from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import typed_values
 from gradcli.cli.written_ranges import TOLERANCE, with_ends
 from gradcli.errors import GradcliError
-from gradcli.language.text.comparisons import compared
+from gradcli.language.text.signs import compared
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
