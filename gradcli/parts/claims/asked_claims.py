@@ -14,7 +14,7 @@ import numpy as np
 from gradcli import results
 from gradcli.arrays import Array
 from gradcli.crosscheck.compare import Tolerance
-from gradcli.errors import GradcliError, InputError, LanguageError, Place, Span, did_you_mean
+from gradcli.errors import GradcliError, InputError, LanguageError, NamelessValueError, Place, Span, did_you_mean
 from gradcli.language.inputs import Value
 from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.checked_points import CheckedPoint
@@ -70,9 +70,11 @@ def variable_by_name(name: str, wrt: Sequence[str], flag: str, text: str = "") -
     if not wrt:
         raise InputError(f"{option(flag)} is of no derivative: there is no variable to differentiate by")
     known = ", ".join(wrt)
-    what = f"'{name}', which the derivative is not by" if name else f"no variable, and the derivative is by {known}"
+    if not name:
+        message = f"{option(flag)} names no variable, and the derivative is by {known}"
+        raise NamelessValueError(message, hint=f"write {option(flag, 'NAME=...')}")
     hint = did_you_mean(name, wrt) or f"the variables to differentiate by are: {known}"
-    raise InputError(f"{option(flag)} names {what}", hint=hint if name else f"write {option(flag, 'NAME=...')}")
+    raise InputError(f"{option(flag)} names '{name}', which the derivative is not by", hint=hint)
 
 
 def claims_of(
