@@ -67,7 +67,7 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     if first is None:
         raise InputError(f"{name} holds no numbers", hint="a table has a row of numbers a line")
     line, cells, _ = first
-    header = [cell.strip() for cell in cells] if any(map(_is_name, cells)) else None
+    header = [cell.strip() for cell in cells] if any(map(is_name, cells)) else None
     chosen = range(len(cells)) if part is None else [_column(part, header, line, cells, name)]
     columns = [(quoted(header[n]) if header and header[n] else f"{n}, counted from 0", n) for n in chosen]
     found = array("d")
@@ -202,7 +202,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
     return index
 
 
-def _is_name(cell: str) -> bool:
+def is_name(cell: str) -> bool:
     """Tell whether a cell can only be a name: it has a letter, and is neither a number nor the want of one."""
     return any(map(str.isalpha, cell)) and cell.strip().lower() not in _MISSING and not is_number(cell, float)
 

@@ -143,7 +143,7 @@ class StreamSummary(Record):
         check: The verdict on a sample of the rows, if it was asked for.
         called: The names of the sampled rows in messages, by their numbers.
         remarks: On how the text of the function is read.
-        valueless: The rows without a fault at which the function or a derivative is NaN, unless `on_error` is `fail`.
+        valueless: The rows without a fault at which the function or a derivative is NaN or infinite.
         first_valueless: The first of them, by its name in messages.
     """
 

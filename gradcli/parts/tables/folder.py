@@ -44,7 +44,7 @@ class FolderPart(Record):
         bytes: The size of its file.
         sha256: Of that.
         sample: The rows to judge, which the manifest has of all parts together.
-        valueless: The rows at which the function or a derivative is NaN, where `on_error` is not `fail`.
+        valueless: The rows at which the function or a derivative is NaN or infinite.
         first_valueless: The first of them.
     """
 

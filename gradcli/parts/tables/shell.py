@@ -96,7 +96,7 @@ Check = Annotated[
     Option(
         "--check/--no-check",
         show_default=False,
-        help="Judge a sample of the rows, and say the verdict on stderr; --check N judges N of them. Default: 16.",
+        help="Judge a sample of 16 rows, or of N by --check N, and say the verdict on stderr. Without it, none is.",
     ),
     Fact(is_setting=True),
 ]

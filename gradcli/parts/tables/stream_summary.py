@@ -31,8 +31,10 @@ def summary(passage: results.StreamSummary, seconds: float, *, is_terminal: bool
     if passage.valueless:
         rows = "row has" if passage.valueless == 1 else "rows have"
         rows = f"other {rows}" if passage.faulty else rows
-        values = f"nan as the value of {passage.output} or a derivative"
+        values = f"nan or infinity as the value of {passage.output} or a derivative"
         lines.append(f"{passage.valueless:,} {rows} {values}; the first: {passage.first_valueless}")
+        if passage.check is None:
+            lines.append("hint: --check says of such rows what they are")
     if passage.check is not None:
         check = passage.check
         details = f" ({chosen(check)})" if chosen(check) else ""

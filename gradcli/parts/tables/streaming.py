@@ -39,6 +39,9 @@ MOST_ROW_ENTRIES = 2**20
 
 _ELEMENT = re.compile(r"\[\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\]")
 _SUFFIX = re.compile(r"_?\d{1,9}(?:_\d{1,9})*")
+_UNIT = re.compile(r"\s*(?:\[\s*[^\d\s\[\]][^\[\]]*\]|\(\s*[^\d\s()][^()]*\))\s*$")
+"""A unit beside the name of a column: `T [K]`, `pressure (hPa)`."""
+
 _LISTED = 8
 
 
@@ -165,7 +168,10 @@ def plan(unbound: FunctionWithValues, source: RowSource) -> ColumnPlan:
 
 
 def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tuple[str, ...], Shape] | None:
-    """Find the columns of a variable, and its shape; None if there are none: `pressure (hPa)` is of `pressure_hPa`."""
+    """Find the columns of a variable, and its shape; None if there are none.
+
+    `pressure (hPa)` is of `pressure`, and of `pressure_hPa`.
+    """
     if name in source.columns:
         if name in source.twice:
             raise InputError(f"{source.name} has two columns '{name}'", hint="rename one of them")
@@ -174,7 +180,11 @@ def columns_of(name: str, names: Sequence[str], source: RowSource) -> tuple[tupl
         places = _elements(name, names, source, spelling)
         if places:
             return _arranged(name, places, source)
-    alike = [column for column in source.columns if re.sub(r"\W+", "_", column).strip("_") == name]
+    alike = [
+        column
+        for column in source.columns
+        if re.sub(r"\W+", "_", column).strip("_") == name or _UNIT.sub("", column) == name
+    ]
     return ((alike[0],), source.columns[alike[0]]) if len(alike) == 1 and alike[0] not in source.twice else None
 
 
@@ -388,8 +398,9 @@ class Stream:
     def _taken(self, done: _Done) -> Mapped:
         if self._on_error == "fail":
             _refuse(done.faults)
-        else:
-            self.tally.add_valueless(done.block, done.good, done.values, self.plan.source.name)
+        # Whoever says what to do about rows at fault hears of those whose numbers are NaN too.
+        inputs = done.variables.values() if self._on_error == "fail" else ()
+        self.tally.add_valueless(done.block, done.good, done.values, inputs, self.plan.source.name)
         first = next((in_shell(fault.message) for fault in done.faults), "")
         self.tally.add(Tally(len(done.block.numbers), done.mapped.count, len(done.faults), first))
         if (sample := self.tally.sample) is not None:

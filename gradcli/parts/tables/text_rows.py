@@ -20,7 +20,7 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.csv_tables import BLANKS, fault_of, is_number, numbers_of, records
+from gradcli.files.csv_tables import BLANKS, fault_of, is_name, is_number, numbers_of, records
 from gradcli.files.decoding import (
     Start,
     named_twice,
@@ -319,8 +319,8 @@ class Delimited(TextRows):
             InputError: There are names twice, or none.
         """
         if columns:
-            if cells == list(columns):
-                raise named_twice(self._name)
+            if all(map(is_name, cells)):  # else there may be texts in a first row of data
+                raise named_twice(self._name, () if cells == list(columns) else cells)
             return list(columns)
         if not all(map(is_number, cells)):
             return []
