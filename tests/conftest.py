@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 from gradcli.cli import main
@@ -115,6 +116,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             ids = [named[k] for k in kept]
         cases, options = [many[n][k] for k in kept], {**marks[n].kwargs, "ids": ids}
         marks[n] = pytest.mark.parametrize(marks[n].args[0], cases, **options).mark
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Keep from the process that counts what nobody reads, two of the three reports of a test that passes.
+
+    Each is packed and unpacked by Python, which takes as long as a short test; `--durations` reads all of them.
+    """
+    if not hasattr(item.config, "workerinput") or item.config.getoption("durations") is not None:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -142,7 +142,7 @@ FIRST = [pytest.param(n, marks=pytest.mark.thorough if n else ()) for n in range
 @pytest.mark.parametrize("first", FIRST)
 def test_random_functions_are_marked_where_they_are_singular_and_not_crossed(first: int) -> None:
     """Two hundred sums with known kinks, jumps and poles: each is marked as what it is, and no other place is."""
-    for seed in seeds(first, min(5, examples(2)), KEPT if first == 0 else ()):
+    for seed in seeds(first, min(5, examples(20)), KEPT if first == 0 else ()):
         text, places, ends = _drawn(seed)
         found = plotted(text, x=ends)
         assert [mark.kind for mark in found.marks] == [kind for _, kind in places], (seed, text)
