@@ -17,14 +17,14 @@ from gradcli.registry import questions
 
 _WORDS = (
     "of the times plus minus over squared cubed twice wrt to divided multiplied raised with what what's whats find "
-    "show compute calculate evaluate derivative gradient when is"
+    "show compute calculate evaluate derivative gradient when is sine cosine half double triple choose"
 )
 _FIRST = (
     "partial slope tangent minimize maximize minimise maximise minimum maximum plot graph draw simplify expand factor "
     "integrate integral solve roots taylor hessian jacobian vjp jvp grad explain value rate differentiate steps prove "
     "verify critical third"
 )
-_BETWEEN = rf"(?<=[\w)\]|] )(?:{'|'.join(_WORDS.split())})(?=(?: [\w(\[|√])|$)"
+_BETWEEN = rf"(?:(?<=[\w)\]|%] )|(?<=\^))(?:{'|'.join(_WORDS.split())})(?=(?: [\w(\[|√])|$)"
 _AT_FIRST = rf"^(?:{'|'.join((*_WORDS.split(), *_FIRST.split()))})(?= [\w(\[|√])"
 _WORD = re.compile("|".join((*_WORDS.split(), *_FIRST.split())))
 _PLAIN = re.compile(rf"{_AT_FIRST}|{_BETWEEN}", re.IGNORECASE)
@@ -39,13 +39,23 @@ _VALUES = r"^((?:(?! at | for | where | with ).)*[\w)\]]) (?=(?:[a-z]\w*=-?[\d.]
 _UNREAD = re.compile(r"\d and \d|^[a-zA-Z] ?\(\w+(?:, ?\w+)*\)$")
 """Values that are no list, or a definition, that was taken for a part of the function."""
 
-_NEVER = re.compile(r"(?<=[\w)\]|] )(?:of|the|wrt|what|find)(?= [\w(\[|√])")
+_NEVER = re.compile(
+    r"(?:^|(?<=[\w)\]|%] ))(?:of|the|wrt|what|find|sine|cosine|half|double|triple|choose)(?= [\w(\[|√])"
+)
 """Words that are hardly variables, and stay where a text was not understood."""
 
 _INNER = r"\((?:[^()]|\([^()]*\))*\)"
 _FACTOR = rf"{_INNER}|\w+{_INNER}|[\w.]+"
-_OPERANDS = (rf"({_INNER}|(?:\w+{_INNER}|[\w.]+)(?:\s*\^\s*[\w.]+)?)", rf"({_FACTOR})")
-"""What `square root of` is of: a factor with its power, or without it."""
+_NO_NUMBER = r"(?![\d.]+ ?[-+*/])"
+_OPERANDS = (
+    rf"{_NO_NUMBER}({_INNER}|(?:\w+{_INNER}|[\w.]+)(?:\s*\^\s*[\w.]+)?)",
+    rf"{_NO_NUMBER}({_FACTOR})",
+    rf"{_NO_NUMBER}((?:{_FACTOR})(?: (?:pi|[a-zA-Z])(?![\w.]))*)",
+)
+"""What `square root of` is of: a factor with its power, or without it, or with the factors after it.
+
+None is a number before a sign: `log of one plus x` is hardly `log(1) + x`.
+"""
 
 _NUMBERS = dict(zip("zero one two three four five six seven eight nine ten".split(), map(str, range(11)), strict=True))
 _FUNCTIONS = {
@@ -73,10 +83,15 @@ _SIGNS = (
     (r" squared\b", "^2"),
     (r" cubed\b", "^3"),
     (r"(?<!respect)(?<!goes)(?<!tends) (?:raised )?to (?:power of |power )?(?=[\w(])", "^"),
+    (r"\^minus ([a-zA-Z]|\d+)(?!\w| [a-zA-Z]\b)", r"^-\1"),
     (r" (?:times|multiplied by) ", "*"),
     (r" plus ", " + "),
     (r" minus ", " - "),
     (r" (?:divided by|over) ", "/"),
+    (r"(?<![\w.=^*,])(\d+) (?=[a-zA-Z]\b)", r"\1"),
+    (r"\b(sin|cos)(?:ine|e) (?=[\w(])(?!of )", r"\1 "),
+    (r"\btwice (?=[\w(])(?!at |wrt |with )", "2*"),
+    (r"\b(?:(?:1|a) )?half (?:of )?(?=[\w(])", "1/2*"),
     (r"\bwhen (\w+) (?:is|equals) ", r"at \1="),
     (r"(?<= at )(.*\d) and (?=[-\d])", r"\1,"),
 )

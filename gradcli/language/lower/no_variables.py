@@ -35,8 +35,10 @@ _OPERATORS = (
         re.compile(r"E_.+"), re.compile(r"(?<!\w)E_\w+\s*\["), "an expectation is not read", hints.NO_EXPECTATION
     ),
     _Operator(
-        re.compile("d|∂|dx|dy|dt|dz"),
-        re.compile(r"(?<!\w)[d∂]\w*\s*/\s*[d∂][^\W\d]|\\[dt]?frac\s*\{\s*(?:d|\\partial)"),
+        re.compile("[d∂]2?[a-zA-Z]?2?"),
+        re.compile(
+            r"(?<!\w)[d∂]\w*\s*(?:(?:\^|\*\*)\s*\d+\s*)?\)?\s*/\s*\(?[d∂]\s*[^\W\d]|\\[dt]?frac\s*\{\s*(?:d|\\partial)"
+        ),
         "a derivative within a text is not read",
         "give the function itself, such as x**2: its derivative is what is asked for",
     ),
@@ -62,7 +64,7 @@ _OPERATORS = (
     ),
     _Operator(
         re.compile(f"over|{_WORDS}"),
-        re.compile(rf"[\w)\]]\s+(?:over|{_WORDS})\s+[-+\w(\[.]"),
+        re.compile(rf"[\w)\]%]\s+(?:over|{_WORDS})(?:\s+[-+\w(\[.]|\s*\))"),
         "words are not read",
         f"{option('at', 'x=1')} gives a point, and {option('in', 'x=0..1')} a range; a quotient is a/b",
     ),

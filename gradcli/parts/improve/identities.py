@@ -244,14 +244,16 @@ OTHERS = tuple(
     exp(u)/(exp(u) - 1) -> -1/expm1(-u)
     exp(u)/expm1(u) -> -1/expm1(-u)
     u*(exp((a + b)*u) - 1)/((exp(a*u) - 1)*(exp(b*u) - 1)) -> a*u/2/tanh(a*u/2)/a + b*u/2/tanh(b*u/2)/b
-{it} loses digits
+{it} loses digits; the same where {n} < 2
+    atan(a + n) - atan(a) -> r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)
+{it} loses digits; the same where {c} is not 0
     p = sqrt(b**2 - k*a*c); (p - b)/(h*a) -> -(k/h)*c/(b + p)
     p = sqrt(b**2 - k*a*c); (-b - p)/(h*a) -> k/h*c/(p - b)
     p = sqrt(b**2 - a*c); (p - b)/a -> -c/(b + p)
     p = sqrt(b**2 - a*c); (-b - p)/a -> c/(p - b)
+{it} loses digits
     p = (a + b)**(1/3); q = a**(1/3); p - q -> b/(p**2 + p*q + q**2)
     p = a**(1/3); q = b**(1/3); p - q -> (a - b)/(p**2 + p*q + q**2)
-    atan(a + n) - atan(a) -> r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)
     p = a + b; atan(p) - atan(a) -> atan2(b, 1 + a*p)
     atan(a) - atan(b) -> atan2(a - b, 1 + a*b)
     1/(u + n) - 2/u + 1/(u - n) -> n*n*2/u/(u + n)/(u - n)
@@ -272,7 +274,7 @@ OTHERS = tuple(
 the slope of {it} loses digits near -1 and 1
     acos(u) -> 2*atan2(sqrt(1 - u), sqrt(1 + u))
     asin(u) -> atan2(u, sqrt(1 - u)*sqrt(1 + u))
-{it} loses digits; the same where {c} is not 0
+{it} loses digits; the same where neither {a} nor {c} is 0
     sqrt(a**2*c**2 + b**2*c**4) - b*c**2 -> a**2/(hypot(a/c, b) + b)
     sqrt((a*c)**2 + (b*c**2)**2) - b*c**2 -> a**2/(hypot(a/c, b) + b)
 {it} loses digits near {u} = 0; the same where {a} is not 0
@@ -283,9 +285,10 @@ the slope of {it} loses digits near -1 and 1
     p = sqrt(u**2 + v); p + u -> v/(p - u)
     p = sqrt(u**2 - v); u - p -> v/(p + u)
     p = sqrt(u**2 - v); p + u -> -v/(p - u)
-{it} loses digits; the same where {u} is not 0, and its logarithm has a value
+{it} loses digits; the same where {u} > -1
     (1 + u)**(1/u) -> exp(log1p(u)/u)
     (1 + u)**(a/u) -> exp(a*(log1p(u)/u))
+{it} loses digits; the same where {a} is not 0, and the logarithm has a value
     (1 + a/u)**u -> t = a/u; exp(a*(log1p(t)/t))
     (1 + a/u)**(u*b) -> t = a/u; exp(a*b*(log1p(t)/t))
     (1 - a/u)**u -> t = -a/u; exp(-a*(log1p(t)/t))
@@ -293,6 +296,7 @@ the slope of {it} loses digits near -1 and 1
 {it} loses digits; the same where {u} > -1
     (1 + u)**v -> exp(v*log1p(u))
     (1 + u)**v - 1 -> expm1(v*log1p(u))
+{it} loses digits; the same where {u} > -1, and {v} is not 0
     ((1 + u)**v - 1)/u -> v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)
 {it} loses digits; the same where {u} < 1
     (1 - u)**v -> exp(v*log1p(-u))
@@ -300,8 +304,9 @@ the slope of {it} loses digits near -1 and 1
 {it} loses digits, or overflows; the same where {u} > 0
     log(exp(u) - 1) -> u + log1p(-exp(-u))
     log(sinh(u)) -> u + log1p(-exp(-2*u)) - log(2)
-{it} loses digits, or torch's slope of it underflows; the same where {a} > 0
+{it} loses digits; the same where {a} > 0, and {a} + {b} > 0
     q = a**v; (a + b)**v - q -> q*expm1(v*log1p(b/a))
+{it} loses digits, or torch's slope of it underflows; the same where {a} > 0
     q = a**v; (a + 1)**v - q -> q*expm1(v*(log1p(a) - log(a)))
     log(b/a + c/a) -> log(b + c) - log(a)
     log1p(b/a) -> log1p(b*exp(-log(a)))

@@ -28,6 +28,11 @@ _TORCH, _PYTHON = os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os._
 UNLIKE_RECORDED = ("prod",)
 """Operations that go back in another way while they are recorded."""
 
+REGISTER_HOOKS = frozenset(
+    "register_hook register_prehook register_post_accumulate_grad_hook _push_saved_tensors_default_hooks".split()
+)
+"""Functions of torch that register a hook on the way back: of a tensor, of a node, of what a node keeps."""
+
 
 def own_passes(made: RecordedFunction, wrt: Sequence[str]) -> TorchPasses:
     """Record the passes of a function at its point, below autograd, with those of its own custom functions.
@@ -61,18 +66,28 @@ def own_passes(made: RecordedFunction, wrt: Sequence[str]) -> TorchPasses:
 
 
 def _runs_code(made: RecordedFunction, wrt: Sequence[str]) -> bool:
-    """Tell whether code that is not torch's runs on the way back."""
+    """Tell whether code that is not torch's runs on the way back, or any hook.
+
+    A call of C code, such as the hook `functools.partial(torch.clamp, max=1)`, has no frame; its registration is seen.
+    """
     found = list[str]()
 
-    def note(frame: FrameType, event: str, result: object) -> None:
+    def note(frame: FrameType, event: str, called: object) -> None:
         file, caller = frame.f_code.co_filename, frame.f_back
         is_called = event == "call" and caller is not None and _is_of_library(caller.f_code.co_filename)
         if is_called and not _is_of_library(file) and not file.startswith("<frozen"):
             found.append(file)
 
-    forward, before = made.forward(made.arrays, wrt), sys.getprofile()
-    leaves, seed = [forward.leaves[name] for name in wrt], torch.ones_like(forward.output)
+    def note_hook(frame: FrameType, event: str, called: object) -> None:
+        name = frame.f_code.co_name if event == "call" else getattr(called, "__name__", "")
+        if event in ("call", "c_call") and name in REGISTER_HOOKS:
+            found.append(name)
+
+    before = sys.getprofile()
     try:
+        sys.setprofile(note_hook)
+        forward = made.forward(made.arrays, wrt)
+        leaves, seed = [forward.leaves[name] for name in wrt], torch.ones_like(forward.output)
         sys.setprofile(note)
         _ = gradients(forward.output, leaves, seed)
     finally:

@@ -1,5 +1,6 @@
 """Code in a box: proved where its own backward pass is the derivative, found where it is not, else refused in words."""
 
+import functools
 import random
 import re
 from collections.abc import Callable
@@ -86,6 +87,17 @@ def _hooked(factor: float) -> Function:
     return function
 
 
+def _hooked_by_c(x: Any) -> Any:
+    y = x * 1
+    y.register_hook(functools.partial(torch.clamp, max=5.9999))
+    return y**2
+
+
+def _unpacked_by_c(x: Any) -> Any:
+    with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.detach, functools.partial(torch.clamp, max=2.9999)):
+        return x**3
+
+
 WEIGHT = torch.tensor([0.5, -1.5, 2.0], dtype=torch.float64)
 
 RIGHT: dict[str, tuple[Function, dict[str, str]]] = {
@@ -150,6 +162,8 @@ WRONG: dict[str, tuple[Function, str]] = {
     "left out": (_square(lambda x, g: None), "disagree"),
     "without the gradient": (lambda x: 3 * _square(lambda x, g: 2 * x)(x), "disagree"),
     "by a hook": (_hooked(1.5), "disagree"),
+    "by a hook of C, near an end": (_hooked_by_c, "disagree"),
+    "by C code that unpacks what is kept, near an end": (_unpacked_by_c, "disagree"),
     "a value held constant": (lambda x: x * x.detach(), "cut"),
 }
 """Code whose derivative is wrong somewhere in -3..3, with the verdict on a witness."""

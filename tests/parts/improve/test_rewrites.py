@@ -105,6 +105,46 @@ def test_every_row_is_the_same_function(number: int) -> None:
     assert all(is_same(program, other, at) for other in found)
 
 
+EXCEPTIONS = [
+    (
+        "p = sqrt(b**2 - 4*a*c); (p - b)/(2*a)",
+        "p = sqrt(b**2 - 4*a*c); -2*c/(b + p)",
+        {"a": 1, "b": -2, "c": 0},
+        "{c} is not 0",
+    ),
+    ("p = sqrt(b**2 - a*c); (-b - p)/a", "p = sqrt(b**2 - a*c); c/(p - b)", {"a": 1, "b": 2, "c": 0}, "{c} is not 0"),
+    ("atan(a + n) - atan(a)", "r = hypot(a + n/2, sqrt(1 - n*n/4)); atan(n/r/r)", {"a": -1, "n": 4}, "{n} < 2"),
+    ("sqrt(a**2*c**2 + b**2*c**4) - b*c**2", "a**2/(hypot(a/c, b) + b)", {"a": 0, "b": -1, "c": 2}, "neither {a}"),
+    ("(1 + a/u)**u", "t = a/u; exp(a*(log1p(t)/t))", {"a": 0, "u": 3}, "{a} is not 0"),
+    ("(1 + a/u)**u", "t = a/u; exp(a*(log1p(t)/t))", {"a": -3, "u": 2}, "the logarithm has a value"),
+    ("u*log(1 + a/u)", "t = a/u; a*(log1p(t)/t)", {"a": 0, "u": 3}, "{a} is not 0"),
+    (
+        "((1 + u)**v - 1)/u",
+        "v*(expm1(v*log1p(u))/(v*log1p(u)))*(log1p(u)/u)",
+        {"u": 0.5, "v": 0},
+        "{v} is not 0",
+    ),
+    ("q = a**v; (a + b)**v - q", "q = a**v; q*expm1(v*log1p(b/a))", {"a": 1, "b": -3, "v": 2}, "{a} + {b} > 0"),
+]
+"""Forms at points where they have a value and a replacement has none, and what the reason of its rule says of that."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "at", "said"), EXCEPTIONS, ids=[f"{b} at {at}" for b, _, at, _ in EXCEPTIONS]
+)
+@pytest.mark.one_in(3)
+def test_a_reason_excepts_where_the_replacement_has_no_value(
+    before: str, after: str, at: dict[str, float], said: str
+) -> None:
+    """As it says where both are the same function."""
+    here = {name: float(value) for name, value in at.items()}
+    assert np.isfinite(Function(before).eval(here, check=False).value)
+    assert not np.isfinite(Function(after).eval(here, check=False).value)
+    typed = re.sub(r"\b[24]\*(?=a\*c)", "k*", before).replace("(2*a)", "(h*a)")
+    (rule,) = [rule for rule in OTHERS if any(form == typed for form, _ in rule.forms)]
+    assert said in rule.reason
+
+
 SOFTMAX = [
     ("exp(x)/sum(exp(x))", (3,), "softmax(x, dim=0)"),
     ("exp(x)/exp(x).sum()", (2, 3), "exp(x - logsumexp(x))"),
