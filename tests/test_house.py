@@ -439,6 +439,7 @@ GRADIENTS = {
     "questions/local_adjoints.py": "explanations, and their drawings",
     "crosscheck/bounded_gradient.py": "whole arrays with bounds",
     "crosscheck/gradient_point.py": "balls, at second order",
+    "crosscheck/known_slopes.py": "whole arrays with bounds, many products at one point",
     **of_parts.rows("GRADIENTS"),
 }
 """The modules that ask for the gradient of a Program, and what reads it."""

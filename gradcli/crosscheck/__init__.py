@@ -40,6 +40,7 @@ judge                            a verdict for every entry, at the precision tha
 summary                          one check of all of them
 bounded                          entries that bounds on whole arrays prove, all at once
 bounded_gradient  bounds of derivatives on whole arrays, by the gradient Program
+known_slopes                     a gradient Program without the masks and guards that are the same for all weights
 measured                         entries whose truth is a measured slope, of a call that cannot be read
 minor                            errors that are small next to the largest entry of a gradient
 rounding                         errors that rounding explains

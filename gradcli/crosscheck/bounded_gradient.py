@@ -19,6 +19,7 @@ import sympy
 
 from gradcli.adjoint.gradient import GradientProgram, gradient
 from gradcli.arrays import Array
+from gradcli.crosscheck.known_slopes import simplified
 from gradcli.language.program.wengert import Atom, Program, Shape, needed
 from gradcli.reference.array_values import Values
 from gradcli.reference.bounds import Bounds, NoRuleError, exact
@@ -38,11 +39,13 @@ class GradientBounds:
         function: In operations that have a rule on whole arrays.
         shapes: Of its symbols.
         variables: To differentiate by.
+        simplifies: Whether the gradient is evaluated so often that it is simplified by the values first.
     """
 
     function: Program
     shapes: Mapping[Atom, Shape]
     variables: Sequence[sympy.Symbol]
+    simplifies: bool = False
 
     def weighted(self, values: Values, v: Array) -> dict[sympy.Symbol, Bounds]:
         """Bound vᵀJ by variable, of shape (rows, *x.shape).
@@ -117,7 +120,7 @@ class GradientBounds:
         if rows * max(map(math.prod, self.shapes.values()), default=1) > MOST_ADJOINT_ELEMENTS:
             raise NoRuleError
         numbers = {str(symbol): array for symbol, array in mapped.items()}
-        known = self._without(values, program, list(mapped))
+        known, program = self._without(values, program, list(mapped))
         found = known.extended(program.program, program.shapes, numbers, list(program.of.values()))
         for symbol, atom in program.of.items():
             shape = (rows, *program.shapes[symbol])
@@ -137,12 +140,13 @@ class GradientBounds:
                     ends.update(line.call.operands)
             still = [line.symbol for line in lines if line.symbol in ends - moved]
             found = values.extended(program.program, program.shapes, {}, still)
-            known = self._fixed[id(program)] = values, found
-        return known[1]
+            own = simplified(program, found, mapped) if self.simplifies and program is self._gradient else program
+            known = self._fixed[id(program)] = values, found, own
+        return known[1], known[2]
 
     @cached_property
-    def _fixed(self) -> dict[int, tuple[Values, Values]]:
-        """The values that a Program was last evaluated with, and the same with its lines that do not change."""
+    def _fixed(self) -> dict[int, tuple[Values, Values, GradientProgram]]:
+        """The values that a Program was last evaluated with, the same with lines that do not change, and the rest."""
         return {}
 
 

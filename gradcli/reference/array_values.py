@@ -320,7 +320,13 @@ def _at_positions(call: Call, a: Bounds, places: npt.NDArray[np.intp], inside: S
     """Take elements at positions, or add them up there; the positions of each point are its own where they move."""
     before, size, count, after = block_of(call, *inside).flat
     if call.op.kind is Kind.GATHER:
-        return a.mapped(lambda x: _taken(x.reshape(len(x), before, size, after), places).reshape(-1, *shape))
+
+        def taken(x: Array) -> Array:
+            return _taken(x.reshape(len(x), before, size, after), places).reshape(-1, *shape)
+
+        if a.radius.any():
+            return a.mapped(taken)
+        return a.mapped(lambda x: taken(x) if x is a.middle else np.zeros((max(len(x), len(places)), *shape), x.dtype))
     most = max((int(np.bincount(own).max(initial=0)) for own in places), default=0)
     return a.routed(
         lambda x: _added_up(x.reshape(len(x), before, count, after), places, size).reshape(-1, *shape), terms(most)

@@ -111,8 +111,10 @@ class Bounds:
         if terms <= 1:
             return self.mapped(change)
         loss = terms * unit(self.middle, self.radius)
-        radius = change(self.radius) + loss * change(abs(self.middle))
-        return bounded(change(self.middle), radius * (1 + 4 * loss))
+        sizes = abs(self.middle)
+        sizes *= 2 * loss  # twice, as the smallest of these products are rounded
+        sizes += self.radius
+        return bounded(change(self.middle), change(sizes) * (1 + 4 * loss))
 
     def spread(self, shape: tuple[int, ...]) -> Bounds:
         """Broadcast to a shape."""

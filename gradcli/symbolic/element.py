@@ -271,8 +271,9 @@ class Entries:
     def _moved(self, line: Line, shape: Shape, index: SymbolicIndex) -> Expr:
         call, result = line.call, self.shapes[line.symbol]
         sources = sources_of(call, index, result, shape, self.sizes)
-        cases = [(s.weight * self.entry(call.operands[0], s.index), s.condition) for s in sources]
-        if cases[0][1] == sympy.true:
+        possible = [s for s in sources if s.condition != sympy.false]  # elsewhere there is no such element
+        cases = [(s.weight * self.entry(call.operands[0], s.index), s.condition) for s in possible]
+        if cases and cases[0][1] == sympy.true:
             return cases[0][0]
         fill = fill_of(call)
         rest = sympy.Integer(int(fill)) if fill.is_integer() else sympy.Float(fill, precision=53)

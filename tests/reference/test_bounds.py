@@ -3,6 +3,7 @@
 import math
 import pkgutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -164,7 +165,7 @@ def _is_open(truth: Ball | Undefined) -> bool:
 
 
 def adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, int]:
-    """Count the entries of J that are known, back and forward in each kind of numbers, and all."""
+    """Count the entries of J that are known, back, simplified too, and forward in each kind of numbers, and all."""
     typed = parse(text, shapes={name: np.shape(array) for name, array in at.items()})
     program, kept = in_primitives(typed), for_arrays(typed)
     arrays = {name: np.asarray(at[name], dtype=np.float64) for name in program.names}
@@ -185,17 +186,19 @@ def adjoints_hold(text: str, at: dict[str, Any], v: Any = None) -> tuple[int, in
                     assert _is_open(truth) or _holds(value, row, truth)
             gradient = GradientBounds(kept, of_kept, program.variables)
             swept = gradient.weighted(values, np.eye(count).reshape(count, *y))
+            simpler = replace(gradient, simplifies=True).weighted(values, np.eye(count).reshape(count, *y))
             for symbol, j in directions:
                 way = np.zeros((1, *arrays[str(symbol)].shape))
                 way.reshape(-1)[j] = 1
-                back = swept[symbol].mapped(lambda x: x.reshape(count, -1))
+                back, simple = (one[symbol].mapped(lambda x: x.reshape(count, -1)) for one in (swept, simpler))
+                assert not (back.is_known & ~simple.is_known).any(), text
                 forward = gradient.along(values, symbol, way).mapped(lambda x: x.reshape(1, count).T)
-                for block, place in ((back, j), (forward, 0)):
+                for block, place in ((back, j), (simple, j), (forward, 0)):
                     for row in np.flatnonzero(block.is_known[:, place] & value.is_known).tolist():
                         truth = found.columns.get((symbol, j), {}).get(row, arb(0))
                         assert _is_open(truth) or _holds(block, (row, place), truth), (text, at, str(symbol), j, row)
                         known += 1
-    return known, 4 * count * len(directions)
+    return known, 6 * count * len(directions)
 
 
 @settings(max_examples=examples(150), deadline=None)

@@ -24,6 +24,7 @@ from gradcli.arrays import Array
 from gradcli.language.program.wengert import Shape
 from gradcli.parts.sparse.colouring import Colouring, ManyColoursError, coloured
 from gradcli.parts.sparse.pattern import Indices, SparsityPattern
+from gradcli.reference.dependencies import Flat
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward, Tensor
@@ -253,10 +254,16 @@ class ProductGuard:
     Attributes:
         column: The column where the product differs most from that of the entries; -1 where there is none.
         excess: How much it differs there, as a multiple of what rounding may leave.
+        weights: The random v.
+        off: The columns where the product differs by more than that.
+        products: Torch's vᵀJ in these columns, and that of the entries.
     """
 
     column: int
     excess: float
+    weights: Array
+    off: Flat
+    products: tuple[Array, Array]
 
     @property
     def holds(self) -> bool:
@@ -291,10 +298,10 @@ def guard(pattern: SparsityPattern, values: Array, multiply: Multiply, dtype: st
             sizes += np.bincount(columns, np.abs(terms, out=terms), n)
         room = ROUNDINGS * float(np.finfo(dtype).eps) * (sizes + _usual(sizes))
         excess = np.where(np.isfinite(own) & np.isfinite(product), abs(product - own) / np.maximum(room, 1e-300), 0.0)
-    if not len(excess):
-        return ProductGuard(-1, 0.0)
-    worst = int(excess.argmax())
-    return ProductGuard(worst, float(excess[worst])) if excess[worst] > 0 else ProductGuard(-1, 0.0)
+    off = np.flatnonzero(excess > 1)
+    compared = weights, off, (product[off], own[off])
+    worst = int(excess.argmax()) if excess.any() else -1
+    return ProductGuard(worst, float(excess[worst]) if worst >= 0 else 0.0, *compared)
 
 
 def _usual(sizes: Array) -> float:

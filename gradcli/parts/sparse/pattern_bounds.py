@@ -7,7 +7,7 @@ such a product is the bound of one entry, as no other entry of its group is in t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,7 +28,7 @@ from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_arrays
 from gradcli.language.program.shapes import shapes_in
 from gradcli.language.program.wengert import Atom, Program, Shape
-from gradcli.parts.sparse.grouped_products import GroupedProduct, ProductPlan
+from gradcli.parts.sparse.grouped_products import GroupedProduct, ProductGuard, ProductPlan
 from gradcli.parts.sparse.pattern import Indices
 from gradcli.progress import budget_factor, set_step
 from gradcli.reference.array_values import Values
@@ -36,7 +36,7 @@ from gradcli.reference.ball_arrays import BallArray
 from gradcli.reference.balls import Ball, precision
 from gradcli.reference.bounds import Bounds, NoRuleError
 from gradcli.reference.contractions import contracted
-from gradcli.reference.deadline import OverTimeError, require_time
+from gradcli.reference.deadline import OverTimeError, part_limit, require_time
 from gradcli.results import NumberKind
 
 Mask = npt.NDArray[np.bool_]
@@ -47,8 +47,17 @@ BITS = 128
 MOST_VALUES = 50
 """Elements of y that balls decide one by one, of those that bounds leave open."""
 
+MOST_BY_BALLS = 200
+"""Entries that balls decide, of those that bounds leave open."""
+
 SHOWN = 8
 """Entries that balls look at where bounds prove all of them: a second opinion."""
+
+SLACK = 16.0
+"""How much more than bounds of float64 products of torch may be off, whose operations have further roundings."""
+
+LAST = 1.0
+"""Seconds that more digits leave to the balls that come after them: twice what `MOST_BY_BALLS` entries take."""
 
 
 @dataclass
@@ -72,6 +81,11 @@ class PatternProof:
     value: Mask | None = None
     kinds: Mapping[str, Mask] = field(default_factory=dict)
     shown: dict[int, Ball] = field(default_factory=dict)
+
+    @classmethod
+    def without_proofs(cls, count: int) -> PatternProof:
+        """Return the proof of none of so many entries."""
+        return cls(*(np.zeros(count, dtype=bool) for _ in range(3)))
 
 
 @dataclass
@@ -121,16 +135,44 @@ class SparseSubject:
         return int(self.plan.pattern.rows[entry]), number, column - int(self.starts[number])
 
 
-def prove(subject: SparseSubject) -> PatternProof:
-    """Prove with bounds that torch's numbers agree, product by product, until the time is over."""
-    count = subject.plan.pattern.count
-    agrees, is_off, is_rounding = (np.zeros(count, dtype=bool) for _ in range(3))
-    proof = PatternProof(agrees, is_off, is_rounding)
-    with suppress(NoAdjointError, NoRuleError, OverTimeError):
+def prove(subject: SparseSubject, kinds_of: Callable[[SparseSubject, Mask], Mapping[str, Mask]]) -> PatternProof:
+    """Prove with bounds that torch's numbers agree, product by product, until the time is over.
+
+    Args:
+        subject: The numbers.
+        kinds_of: Parts many open entries by kind, before more digits are tried on them: these may take all of the time.
+    """
+    proof = PatternProof.without_proofs(subject.plan.pattern.count)
+    agrees = proof.agrees
+    unproved = suppress(NoAdjointError, NoRuleError, OverTimeError)
+    bounding: _TruthBounds | None = None
+    with unproved:
         bounding = _TruthBounds(subject, proof)
         bounding.attempt(np.float64)
-        bounding.refine()
+    if np.count_nonzero(~agrees) > MOST_BY_BALLS:
+        proof.kinds = kinds_of(subject, ~agrees)
+    if bounding is not None:
+        with unproved, part_limit(math.inf) as whole, part_limit(whole.left() - min(LAST, whole.left() / 4)):
+            bounding.refine()
+    is_many = np.count_nonzero(~agrees) > MOST_BY_BALLS
+    proof.kinds = {kind: mask & ~agrees for kind, mask in proof.kinds.items() if is_many}
     return proof
+
+
+def is_explained(subject: SparseSubject, guard: ProductGuard) -> bool:
+    """Tell whether rounding explains that torch's vᵀJ is not that of the entries.
+
+    Terms that cancel within each entry leave entries of rounding alone, which do not tell how large the terms were.
+    Bounds do: what both products are off must not pass their radius.
+    """
+    with suppress(NoAdjointError, NoRuleError, OverTimeError):
+        truth = (
+            _TruthBounds(subject, PatternProof.without_proofs(0)).weighted(guard.weights).mapped(lambda x: x[guard.off])
+        )
+        room = SLACK * float(np.finfo(subject.dtype).eps) / float(np.finfo(np.float64).eps) * truth.radius
+        distance = np.maximum(*(abs(one - truth.middle) for one in guard.products))
+        return bool(truth.is_known.all() and (distance <= room).all())
+    return False
 
 
 class _TruthBounds:
@@ -142,12 +184,22 @@ class _TruthBounds:
         program = for_arrays(point.source)
         self.function: Program = contracted(program, shapes_in(program, point.shapes))
         self.shapes: Mapping[Atom, Shape] = shapes_in(self.function, point.shapes)
-        self.bounds = GradientBounds(self.function, self.shapes, subject.symbols)
+        self.bounds = GradientBounds(self.function, self.shapes, subject.symbols, simplifies=True)
+
+    def _values(self, kind: type[object] = np.float64) -> Values:
+        """Evaluate the function in numbers of a kind."""
+        return Values(
+            self.function, self.shapes, self.subject.point.inputs, self.subject.symbols, kind, kept=self._kept
+        )
+
+    def weighted(self, v: Array) -> Bounds:
+        """Bound vᵀJ of flat v, flat over all variables, in float64."""
+        return self._weighted(self._values(), v)
 
     def attempt(self, kind: type[object]) -> None:
         """Bound y, and then each product that has entries which are not proved yet, in numbers of a kind."""
         subject, pattern, proof = self.subject, self.subject.plan.pattern, self.proof
-        values = Values(self.function, self.shapes, subject.point.inputs, subject.symbols, kind, kept=self._kept)
+        values = self._values(kind)
         y = values.value.in_floats().mapped(lambda x: np.broadcast_to(x, (1, *subject.point.shape)).reshape(-1))
         exists = y.is_known & np.isfinite(y.middle)
         if subject.gradient is None:
@@ -209,11 +261,14 @@ class _TruthBounds:
 
     def _rows(self, values: Values, product: GroupedProduct) -> Bounds:
         """Bound the entries that are read from vᵀJ."""
-        v = product.seed(math.prod(self.subject.point.shape)).reshape(1, *self.subject.point.shape)
-        found = self.bounds.weighted(values, v)
+        v = product.seed(math.prod(self.subject.point.shape))
+        return self._weighted(values, v).mapped(lambda x: x[product.places])
+
+    def _weighted(self, values: Values, v: Array) -> Bounds:
+        """Bound vᵀJ of flat v, flat over all variables."""
+        found = self.bounds.weighted(values, v.reshape(1, *self.subject.point.shape))
         parts = [found[symbol].in_floats().mapped(lambda x: x.reshape(-1)) for symbol in self.subject.symbols]
-        whole = parts[0].joined(parts[1:], np.concatenate) if len(parts) > 1 else parts[0]
-        return whole.mapped(lambda x: x[product.places])
+        return parts[0].joined(parts[1:], np.concatenate) if len(parts) > 1 else parts[0]
 
     def _columns(self, values: Values, product: GroupedProduct) -> Bounds:
         """Bound the entries that are read from Ju: of each variable by itself, as an entry has one."""

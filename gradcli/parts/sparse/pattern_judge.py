@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,16 +24,21 @@ from gradcli.crosscheck.rounding import digits_left
 from gradcli.crosscheck.sample import Selection
 from gradcli.crosscheck.summary import PartCheck
 from gradcli.parts.sparse.open_entries import OTHER, kinds_of
-from gradcli.parts.sparse.pattern_bounds import MOST_VALUES, SHOWN, Mask, PatternProof, SparseSubject, prove
+from gradcli.parts.sparse.pattern_bounds import (
+    MOST_BY_BALLS,
+    MOST_VALUES,
+    SHOWN,
+    Mask,
+    PatternProof,
+    SparseSubject,
+    prove,
+)
 from gradcli.progress import BUDGET, SECONDS
 from gradcli.reference.balls import Ball
 from gradcli.reference.deadline import OverTimeError, part_limit, time_limit
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.results import Entry, Index
-
-MOST_BY_BALLS = 200
-"""Entries that balls decide, of those that bounds leave open."""
 
 PER_MILLION = 2.0
 """Seconds of processor time for each million of entries, besides the usual ones."""
@@ -43,13 +48,16 @@ BALLS = 4.0
 
 
 def judged(subject: SparseSubject) -> Judgement:
-    """Judge all entries, within the budget of the question, or the usual time and more for many entries."""
+    """Judge all entries, within the budget of the question, or the usual time and more for many entries.
+
+    Balls have time of their own: bounds of a million elements in more digits may pass the usual time by some seconds.
+    """
     own = BUDGET.get()
+    is_usual = own is None or own.seconds is None
     seconds = SECONDS + PER_MILLION * subject.plan.pattern.count / 1e6
-    with part_limit(seconds) if own is None or own.seconds is None else time_limit():
-        proof = prove(subject)
-        if np.count_nonzero(~proof.agrees) > MOST_BY_BALLS:
-            proof.kinds = kinds_of(subject, ~proof.agrees)
+    with nullcontext() if is_usual else time_limit():
+        with part_limit(seconds if is_usual else math.inf):
+            proof = prove(subject, kinds_of)
         found, evidence = _by_balls(subject, proof)
         part = _part(subject, proof, found)
         return Judgement.summarized([part], evidence)

@@ -38,7 +38,7 @@ from gradcli.parts.sparse.formula_entries import SparseNumbers, compare_formulas
 from gradcli.parts.sparse.grouped_products import Axis, ProductGuard, ProductPlan, TorchProducts, guard, plan, values_of
 from gradcli.parts.sparse.kept_memory import kept_memory, threads_for
 from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
-from gradcli.parts.sparse.pattern_bounds import SparseSubject
+from gradcli.parts.sparse.pattern_bounds import SparseSubject, is_explained
 from gradcli.parts.sparse.pattern_judge import enclosed, judged
 from gradcli.progress import BUDGET, set_step
 from gradcli.questions.bound_function import BoundFunction
@@ -343,7 +343,7 @@ def _judgement(structure: _StructuredFunction, subject: SparseSubject, held: Pro
     """Judge all entries; what else is known of code is that of its product with a random v."""
     bound = structure.bound
     found = judged(subject)
-    if not held.holds:
+    if not held.holds and not is_explained(subject, held):
         found = found.joined([_missed(structure, held)], is_fully_recorded=False)
     if _is_more_than_its_lines(bound):
         found = _with_function(structure, found)

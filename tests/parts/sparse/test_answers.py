@@ -126,6 +126,23 @@ def test_many_kinks_and_poles_are_counted_by_kind() -> None:
         assert any(words in note for note in found.check.notes), (text, found.check.notes)
 
 
+def test_poles_of_many_elements_are_counted_whatever_more_digits_take() -> None:
+    """All of them at the edge of a domain, on which more digits spend what time there is."""
+    found = Function("sqrt(x[1:] - x[:-1])").jacobian({"x": np.ones(100_000)}, sparse=True)
+    assert found.check is not None
+    assert "199,798 at a pole or an edge of the domain; of 200" in found.check.notes[0]
+    assert found.check.verdict == "undefined"
+
+
+def test_terms_that_cancel_in_every_entry_are_no_disagreement() -> None:
+    """The softmax of equal numbers does not move, and torch's numbers are rounding alone."""
+    X = np.random.default_rng(0).uniform(0.1, 1, (3, 8))
+    found = Function("softmax(logsumexp(X, 0)[:, None].expand(8, 3), 1)").jacobian({"X": X}, sparse=True)
+    assert found.check is not None
+    assert found.check.verdict == "agree"
+    assert not found.check.findings
+
+
 def test_coefficients_that_cancel_are_proved() -> None:
     """3 - 4·x is nearly 0, and y is exactly 0, where bounds of float64 leave open what balls decide."""
     x = np.full(400, 0.75)

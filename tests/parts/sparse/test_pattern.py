@@ -65,6 +65,7 @@ inv(X[:2, :2])
 X.sum() * x + X[0]
 cat([x, X.sum()[None], x * X.mean()])
 cat([x, x]).repeat(2).sum() * flip(x, 0)
+gather(pad(stack([x, x], 0), (1, 0, 0, 2)), 0, tensor([[0, 2, 1, 0, 0], [0, 3, 1, 3, 0]]))
 """.strip().splitlines()
 """Texts in a vector and a matrix of any size."""
 
