@@ -58,7 +58,6 @@ from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
 from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
 from gradcli.cli.typed_values import LABELLED, NAME, NUMBER, OF_TEXTS, OF_VALUES
-from gradcli.cli.unicode_words import in_ascii_signs
 from gradcli.errors import GradcliError, UncalledFunctionError, UsageError
 from gradcli.language.spelled_texts import respelled
 from gradcli.registry import all_commands, questions
@@ -382,7 +381,7 @@ def _of_command(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[W
 
 def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines that may be meant, in groups, the likeliest first."""
-    line = typed_line(words := tuple(map(in_ascii_signs, words)))
+    line = typed_line(words)
     code = {words[n] for n, flag in line.values.items() if flag in ("-c", "--command")}
     if not code:
         yield from _lines(line, error)

@@ -1,4 +1,4 @@
-"""Words of a command line in signs of ASCII, where other signs say the same: `x＝−1` is x=-1; a file keeps its name."""
+"""Words of a command line in the width of ASCII: `x＝1` is x=1; a file keeps its name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,6 @@ def in_width_of_ascii(word: str) -> str:
     ('x=−1', True)
     """
     return word if _may_name_file(word) else signs.in_width_of_ascii(word)
-
-
-def in_ascii_signs(word: str) -> str:
-    """Write the signs that are one of ASCII in another shape as that one, unless the word may name a file.
-
-    >>> in_ascii_signs("x=−1")
-    'x=-1'
-    """
-    return word if _may_name_file(word) else signs.in_ascii_signs(word)
 
 
 def _may_name_file(word: str) -> bool:

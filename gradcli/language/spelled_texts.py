@@ -258,6 +258,8 @@ def page_for(error: GradcliError) -> str | None:
 
 def fact_of(error: GradcliError) -> str:
     """Return the hint of an error if it is a fact, which says why a spelling answers; else nothing."""
+    if hints.UNITLESS in error.text.message:
+        return f"{hints.NO_UNITS}; "
     return f"{error.text.hint}; " if error.text.hint in (hints.NO_INTEGRAL, hints.NO_MATRIX) else ""
 
 

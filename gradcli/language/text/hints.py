@@ -15,6 +15,7 @@ VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
 """Options whose text is a value, which names nothing."""
 
 ALONE = "the right-hand side alone is the claim, such as 2*x"
+UNITLESS = "a value is a number, without a unit"
 NO_UNITS = "gradcli has no units: give all numbers in one system, such as the SI"
 COMPLEX = "numbers are real: hypot(a, b) is the modulus of a + b*i, atan2(b, a) its argument"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
