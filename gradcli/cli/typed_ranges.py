@@ -77,6 +77,16 @@ def with_ends(typed: str) -> str:
     return f"{found['name'] or ''}{middle - tolerance}..{middle + tolerance}"
 
 
+QUADRATURE = "a range bounds the worst case; a standard uncertainty is sqrt(Σ (∂y/∂x·σ)²), gradcli guide uncertainty; "
+"""Fact on a value with its tolerance, which may be a standard uncertainty."""
+
+
+def on_tolerance(line: TypedLine) -> str:
+    """Return the fact on values with tolerances of a point, where it has some; else nothing."""
+    values = (line.words[n].rpartition("--at=")[2] for n, option in line.values.items() if option == "--at")
+    return QUADRATURE if any(TOLERANCE.fullmatch(value.strip()) for value in values) else ""
+
+
 def dotted_range(typed: str) -> str:
     """Write a range with two dots between its ends.
 

@@ -169,7 +169,7 @@ def require_variable(context: Context, name: Token, span: Span, *, is_behind_mod
                 raise context.source.error("complex numbers are not read", span, hint=hints.COMPLEX)
             from gradcli.language.units import clause  # which a value without mistakes does not need
 
-            message = f"{hints.UNITLESS}{clause(context.source.text, name.text)}"
+            message = f"a value is a number, without a unit{clause(context.source.text, name.text)}"
             raise context.source.error(message, span, hint=hints.NO_UNITS)
         raise context.source.error(message, span, hint=_without_names(context, name))
 
