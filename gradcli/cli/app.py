@@ -45,6 +45,10 @@ def run(arguments: list[str], read_as: str = "") -> int:
         arguments: Its words.
         read_as: What it is, where it is answered in the place of another one, which cannot be read.
     """
+    if not all(map(str.isascii, arguments)):
+        from gradcli.cli.unicode_words import in_width_of_ascii  # which a line in ASCII does not need
+
+        arguments = [*map(in_width_of_ascii, arguments)]
     sys.excepthook = _report_bug
     try:
         if COMPLETE in os.environ:

@@ -27,7 +27,7 @@ from gradcli.language.spelled_texts import respelled
 from gradcli.language.spellings import VALUES
 from gradcli.language.text.greek import LETTERS, in_letters_of
 from gradcli.language.text.signs import NAME, parted, unwrapped
-from gradcli.language.units import in_si
+from gradcli.language.units import in_si, is_outside_si, without_units
 from gradcli.registry import formats, pictures
 from gradcli.trial import SpelledGroup
 
@@ -325,18 +325,34 @@ _NAME_AFTER = re.compile(r"(?<=[\d.])[^\W\d]\w*")
 
 
 def values_with_units(line: TypedLine) -> Iterator[Words]:
-    """Write all values that have a unit as numbers of the SI at once."""
-    words = list(line.words)
+    """Write all values that have a unit as numbers of the SI at once, or without their units."""
+    words, convert = list(line.words), _unit_conversion(line)
     for place, option in line.values.items():
         if line.kinds[option] in OF_VALUES:
             name, equals, value = words[place].rpartition("=")
-            words[place] = f"{name}{equals}{in_si(value) or value}"
+            words[place] = f"{name}{equals}{convert(value) or value}"
     if tuple(words) != line.words:
         yield tuple(words)
 
 
+def _unit_conversion(line: TypedLine) -> Callable[[str], str | None]:
+    """Choose how values with units are written: a plain number beside a unit outside the SI may be of another system.
+
+    With k_B=8.617e-5, in eV/K, E_a=0.5 eV is 0.5: joules would change the answer.
+    """
+    values = [
+        value.rpartition("=")[2]
+        for n, option in line.values.items()
+        if line.kinds[option] in OF_VALUES
+        for value in [line.words[n]]
+    ]
+    is_mixed = any(map(is_outside_si, values)) and any(in_si(value) is None for value in values)
+    return without_units if is_mixed else in_si
+
+
 def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Give the spellings of the values of a line, a group for each row."""
+    convert = _unit_conversion(line)
     for place, option in line.values.items():
         if line.kinds[option] not in OF_VALUES:
             continue
@@ -347,6 +363,7 @@ def spelled_values(line: TypedLine, error: GradcliError) -> Iterator[SpelledGrou
         for group in respelled(value, error, VALUES):
             # 0.6c is no length where c is a variable
             kept = [one for one in group.spelled if used <= {*re.findall(NAME, one)}]
+            kept = [convert(value) or one if one == in_si(value) else one for one in kept]
             lines = [line.put(place, 1, f"{attached}{name}{equals}{one}") for one in kept]
             yield SpelledGroup(lines, group.is_sure)
 

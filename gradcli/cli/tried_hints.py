@@ -21,7 +21,7 @@ from gradcli.cli.respelled_options import option_meant
 from gradcli.cli.respelled_values import choice_meant, on_decimal_comma
 from gradcli.cli.respelling import respelled_lines
 from gradcli.cli.typed_line import PipedWords, Words, typed_line
-from gradcli.cli.typed_ranges import is_infinite
+from gradcli.cli.typed_ranges import is_infinite, on_tolerance
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, InfiniteRangeError, MissingVectorError, UsageError
 from gradcli.language.spelled_texts import fact_of, is_form, is_script, page_for
@@ -67,7 +67,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     if error.exit_code != 2 or not _may_be_respelled(typed, error):
         return None
     line = typed_line(typed)
-    fact = on_decimal_comma(line, error) or fact_of(error)
+    fact = on_decimal_comma(line, error) or on_tolerance(line) or fact_of(error)
     if isinstance(error, MissingVectorError):
         products = [one for one in on_paper(line, error) if error_of(one, run) is None]
         written = f"write {command_line(products[0])}; " if products else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradcli.cli.options import OptionKind
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import typed_values, words_next_to
-from gradcli.cli.written_ranges import range_of_numbers
+from gradcli.cli.written_ranges import TOLERANCE, range_of_numbers
 
 
 def ranges_in_words(line: TypedLine) -> Iterator[Words]:
@@ -25,6 +25,16 @@ def ranges_in_words(line: TypedLine) -> Iterator[Words]:
                 break
     if words != line.words:
         yield words
+
+
+QUADRATURE = "a range bounds the worst case; a standard uncertainty is sqrt(Σ (∂y/∂x·σ)²), gradcli guide uncertainty; "
+"""Fact on a value with its tolerance, which may be a standard uncertainty."""
+
+
+def on_tolerance(line: TypedLine) -> str:
+    """Return the fact on values with tolerances of a point, where it has some; else nothing."""
+    values = (line.words[n].rpartition("--at=")[2] for n, option in line.values.items() if option == "--at")
+    return QUADRATURE if any(TOLERANCE.fullmatch(value.strip()) for value in values) else ""
 
 
 _INFINITE = re.compile(r"(?P<sign>[-+]?)\s*(?:\w+\.)?(?:inf(?:inity)?|oo|∞)", re.IGNORECASE)

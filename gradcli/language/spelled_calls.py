@@ -213,13 +213,51 @@ def summands(found: re.Match[str]) -> str:
 
 
 def whole(found: re.Match[str]) -> str:
-    """Write a sum over all elements, `sum_i x_i^2`, and none over two indices."""
-    if re.search(rf"_\{{{found['index']}[a-z]", found[0]):
+    """Write a sum over all elements, `sum_i x_i^2`, where that is what each use of the index means.
+
+    `w^T x_i` is `x @ w`, of rows x_i; no other product of matrices is written, nor what the number i itself does.
+    """
+    index = found["index"]
+    if re.search(rf"_\{{{index}[a-z]", found[0]):
         return found[0]
-    subscript = rf"_(?:{found['index']}(?![a-zA-Z])|\{{{found['index']}\}})"
+    subscript = rf"_(?:{index}(?![a-zA-Z])|\{{{index}\}})"
     name = "prod" if found.groupdict("").get("sign", "")[:1] in ("p", "∏", "Π") else "sum"
-    body = re.sub(rf"(\w+)_{found['index']}\s*\^\s*\{{?(?:T|\\top)\}}?\s*(\w+)", r"(\1 @ \2)", found["body"])
-    return f" {name}({re.sub(subscript, '', body).strip()})"
+    one, rows = r"(?<![\w\\])(\\?[^\W\d_]\w*?)", list[str]()
+    other = rf"(\\?[^\W\d_](?:[^\W_]|_(?!\{{?{index}(?![a-zA-Z])))*)"
+
+    def product(pair: re.Match[str]) -> str:
+        of_rows, by = (pair[1], pair[2]) if pair[1] is not None else (pair[4], pair[3])
+        rows.append(of_rows)
+        is_factor = re.search(r"[\w)}\]]\s*$", pair.string[: pair.start()]) is not None
+        return f"{'*' * is_factor}({of_rows} @ {by})"
+
+    pairs = rf"{one}{subscript}\s*{_TURNED}\s*{other}(?!\w)|(?<![\w\\]){other}\s*{_TURNED}\s*{one}{subscript}"
+    inner, after = _terms(found["body"])
+    body = re.sub(pairs, product, inner)
+    are_mixed = any(re.search(rf"(?<![\w\\]){re.escape(row)}{subscript}", body) for row in rows)
+    rest = re.sub(subscript, "", body)
+    has_number = re.search(rf"(?<![\w\\]){index}(?!\w)", rest) is not None
+    is_left = re.search(rf"{_TURNED}|[‖·⋅∙]|\\\||\\cdot|\|\|", body) is not None
+    is_doubtful = are_mixed or has_number or is_left or re.search(subscript, after) is not None
+    return found[0] if is_doubtful else f" {name}({rest.strip()}){after}"
+
+
+def _terms(body: str) -> tuple[str, str]:
+    """Part a body after its first term, which a sum without parentheses ends with.
+
+    >>> _terms("x_i^2 + b"), _terms("(x_i - m)^2"), _terms("e^-x_i")
+    (('x_i^2', ' + b'), ('(x_i - m)^2', ''), ('e^-x_i', ''))
+    """
+    depth = 0
+    for place, sign in enumerate(body):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0 and (end := re.search(r"[\w)}\]'ᵀ²³]\s*$", body[:place])) and sign in "+-":
+            return body[: end.start() + 1], body[end.start() + 1 :]
+    return body, ""
+
+
+_TURNED = r"(?:\s*\^\s*\{?(?:T|\\top|\\intercal|\\mathsf\{T\})\}?(?![a-zA-Z])|[ᵀ⊤'])"
+"""Pattern of the mark of a transpose."""
 
 
 def indexed(found: re.Match[str]) -> str:

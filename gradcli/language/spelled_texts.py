@@ -51,7 +51,8 @@ def _by_error(text: str, error: GradcliError) -> Iterator[trial.SpelledGroup[str
         yield trial.SpelledGroup(alone, is_sure=len(alone) == 1)
     if isinstance(error, UncalledFunctionError) and word == text.strip():
         yield trial.SpelledGroup([f"{word}(x)"])
-    yield trial.SpelledGroup(_all_apart(text, word, error))
+    apart = [*_all_apart(text, word, error)]
+    yield trial.SpelledGroup(apart, is_sure=len(apart) == 1 and _has_greek_angles(text, apart[0]))
     names = [*_names_for(word, error)]
     by_name = [_with_name(text, error, *one) for one in names]
     by_name += [one for name, closing in names if not closing for one in _with_powers_inside(text, word, name)]
@@ -108,6 +109,16 @@ def _all_apart(text: str, word: str, error: GradcliError) -> Iterator[str]:
         yield inside
 
 
+def _has_greek_angles(text: str, spelled: str) -> bool:
+    """Tell whether parentheses around letters beyond ASCII are all that is added: nobody calls a variable `sinθ`.
+
+    >>> _has_greek_angles("r sinθ cosφ", "r sin(θ) cos(φ)"), _has_greek_angles("r sinx", "r sin(x)")
+    (True, False)
+    """
+    found = re.sub(r"(?<=[a-z])\(([^\W\d_])\)", lambda one: one[0] if one[1].isascii() else one[1], spelled)
+    return found == text != spelled
+
+
 _NO_INDEX = re.compile(r"\^|\*\*|\w\(|\\")
 """What stands in brackets that group, `4ε[(σ/r)^12 - (σ/r)^6]`, and in no index."""
 
@@ -144,8 +155,8 @@ def _is_sure_name(word: str, error: GradcliError) -> bool:
         return word in SAME_NAMES
     from gradcli.language.lower import juxtaposed_names
 
-    if not isinstance(error, UnknownFunctionError):
-        return False  # sinx may be a variable
+    if not isinstance(error, UnknownFunctionError):  # sinx may be a variable
+        return isinstance(error, LanguageError) and _has_greek_angles(word, juxtaposed_names.apart(word) or "")
     plain = {known.replace("_", "") for known in ops.names()}
     return word.lower().replace("_", "") in plain or juxtaposed_names.called_after(word) is not None
 
@@ -258,6 +269,8 @@ def page_for(error: GradcliError) -> str | None:
 
 def fact_of(error: GradcliError) -> str:
     """Return the hint of an error if it is a fact, which says why a spelling answers; else nothing."""
+    if hints.UNITLESS in error.text.message:
+        return f"{hints.NO_UNITS}; "
     return f"{error.text.hint}; " if error.text.hint in (hints.NO_INTEGRAL, hints.NO_MATRIX) else ""
 
 

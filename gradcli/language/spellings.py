@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gradcli.language import spelled_calls as calls
+from gradcli.language.orthogonal_polynomials import CALLED, written_out
 from gradcli.language.spelled_operators import ON_PAPER
 from gradcli.language.units import in_si
 
@@ -430,6 +431,7 @@ TEXTS: tuple[Spelling, ...] = (
     _near(r"(?<!ones\(\d)(?<!zeros\(\d)(?<!eye\(\d)(?<=\d),(?=\d)", "."),
     _near(r"(?<=\d)[’' _](?=\d{3})", ""),
     _same(r"(?<![\w.])(\d+)!(?![=!])", calls.factorial),
+    _near(CALLED, written_out),
     _near(r"([^\W\d]\w*|\d*\.\d+|\([^()]*\))!(?![=!])", calls.factorial),  # below -1 the sign is another one
     _same(r"(?<![\w.])(?:math\.|scipy\.special\.|sp\.)?factorial\(\s*(\d+)\s*\)", calls.factorial),
     _same(

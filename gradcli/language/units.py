@@ -107,6 +107,25 @@ def in_si(text: str) -> str | None:
     return "".join((*parts, text[position:]))
 
 
+def without_units(text: str) -> str:
+    """Take the units of a value away, and leave its numbers.
+
+    >>> without_units("[0.5 eV, 2 eV]"), without_units("5 furlongs")
+    ('[0.5, 2]', '5 furlongs')
+    """
+    known = in_si(text) is not None
+    return _QUANTITY.sub(lambda one: one["number"].replace("−", "-"), text) if known else text
+
+
+def is_outside_si(text: str) -> bool:
+    """Tell whether a value has a unit that is none of the SI, with or without a prefix.
+
+    >>> [is_outside_si(text) for text in ("0.5 eV", "90 km/h", "10 mH", "2 L", "300 K", "3")]
+    [True, True, False, False, False, False]
+    """
+    return "*" in (in_si(text) or "").replace("*1e", "")
+
+
 def clause(text: str, word: str) -> str:
     """Say of a value with a unit, such as this word, what it is in the SI, if that is another number.
 

@@ -124,6 +124,8 @@ def _settled(source: SourceText, names: CallableNames, remarks: dict[str, None])
                 is_own = called.name == token.text and not power
                 remarks[f"{shown} is read as {value}, the value{product * is_own}"] = None
             yield from (replace(token, text=called.name), *power)
+            if tokens[place].text == "(":  # a value is not called: f(x)(1 - x) is a product
+                yield Token("operator", "*", Span(tokens[place].span.start, tokens[place].span.start))
 
 
 def _is_power(tokens: Sequence[Token], place: int) -> bool:

@@ -230,7 +230,7 @@ def _unknown(context: Context, name: Token, arguments: Arguments) -> GradcliErro
     is_factor &= not re.match(r"\(\s*\d+\s*\)", context.source.text[name.span.stop :])
     is_factor &= juxtaposed_names.is_letter(name.text) and not context.libraries.is_code
     kind = UnknownFactorError if is_factor else UnknownFunctionError
-    message = f"unknown function '{name.text}'{hints.WHERE.get(name.text, '')}"
+    message = f"unknown function '{name.text}'{hints.where(name.text)}"
     return context.source.error(message, name.span, hint=hint, kind=kind)
 
 

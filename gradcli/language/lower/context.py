@@ -339,7 +339,7 @@ def start(
         shares: Whether equal lines are one.
         libraries: The libraries that its words name; by default those that an expression has.
     """
-    builder = Builder(source.text, source.name, shares)
+    builder = Builder(source.typed, source.name, shares)
     findings, names = Findings(dict(known.shapes)), Names()
     named = Libraries(source) if libraries is None else libraries
     return Context(source, known, rules, named, builder, findings, names, {}, 0, False, known.is_formula)

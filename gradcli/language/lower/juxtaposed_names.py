@@ -18,6 +18,7 @@ from gradcli.language.ops import REQUIRED, Kind
 from gradcli.language.program.wengert import CONSTANTS, Program
 from gradcli.language.text.doubtful import EULER, on_euler
 from gradcli.language.text.greek import LETTERS
+from gradcli.language.text.signs import in_ascii_signs
 from gradcli.language.text.source import SourceText
 from gradcli.language.text.tokens import POWERS, Token
 from gradcli.option_words import option
@@ -278,7 +279,7 @@ def _parts_with_constant(source: SourceText, n: int, letters: Collection[str]) -
     if PI in token.text:
         return [part for part in re.split(f"({PI})", token.text) if part]
     has_variable = re.compile(_EXPONENT).match(source.text, token.span.stop) is not None
-    if "e" in letters or not has_variable or not _is_power_of_e(source.tokens, n):
+    if token.text[-1] in letters or not has_variable or not _is_power_of_e(source.tokens, n):
         return ()
     before = token.text[:-1]
     if before in letters or re.fullmatch(r"[^\W\d_](?:_?\d+)?", before):
@@ -287,8 +288,8 @@ def _parts_with_constant(source: SourceText, n: int, letters: Collection[str]) -
 
 
 def _is_power_of_e(tokens: Sequence[Token], n: int) -> bool:
-    """Tell whether a name ends in e and has an exponent."""
-    return tokens[n].text.endswith("e") and tokens[n + 1].text in POWERS
+    """Tell whether a name ends in Euler's number and has an exponent."""
+    return tokens[n].text.endswith(("e", EULER)) and tokens[n + 1].text in POWERS
 
 
 _SYMBOLS = frozenset("Re Im Ei Ci Si Ai Bi Li Id Tr Pr Pe Ra Nu Ma St Mg Na".split())
@@ -319,7 +320,7 @@ def require_named(program: Program, names: Collection[str], given: Collection[st
     if program.source == "EXPR":
         from gradcli.language.lower.no_variables import require_none
 
-        require_none(program.text, names, given)
+        require_none(in_ascii_signs(program.text), names, given)
     for name in names:
         if name == "e" or name in _ELSEWHERE:
             _require_no_function(program, name)
@@ -354,7 +355,7 @@ def _require_no_function(program: Program, name: str) -> None:
         LanguageError: It is Euler's number.
     """
     behind = "(?!)" if program.source != "EXPR" else _EXPONENT if name == "e" else _ARGUMENT
-    if (found := re.search(rf"{_NO_LETTER_BEFORE}{re.escape(name)}(?={behind})", program.text)) is None:
+    if (found := re.search(rf"{_NO_LETTER_BEFORE}{re.escape(name)}(?={behind})", in_ascii_signs(program.text))) is None:
         return
     place = Place(program.text, Span(*found.span()), program.source)
     if name == "e":

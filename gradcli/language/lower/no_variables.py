@@ -51,6 +51,12 @@ _OPERATORS = (
         "numbers are real: cos(x) and sin(x) are the parts of exp(i x)",
     ),
     _Operator(
+        re.compile("(?:[ΣΠ]|sum|prod)_[a-z]"),
+        re.compile(r"(?:[ΣΠ∑∏]|(?<!\w)(?:sum|prod))_\{?[a-z]\}?\s+[^\W\d_]"),
+        "a sum over an index is not read",
+        hints.OVER_SAMPLES,
+    ),
+    _Operator(
         re.compile("lim|limit"),
         re.compile("."),
         "a limit within a text is not read",

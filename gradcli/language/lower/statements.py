@@ -135,7 +135,7 @@ def finish(context: Context, output: Operand) -> Program:
     assigned = tuple(name for name in assigned if name not in found.variables)
     variables = tuple(found.variables.values())
     named = {name: values[name] for name in assigned if name in values}
-    origin = context.source.text, variables, lines, atom, context.source.name, assigned, named, warnings
+    origin = context.source.typed, variables, lines, atom, context.source.name, assigned, named, warnings
     needs_shapes, needs_values = found.needs_shapes, found.needs_values
     guards = guards_found(context) if found.guards else None
     whole = Program(*origin, needs_shapes=needs_shapes, needs_values=needs_values, guards=guards)

@@ -15,9 +15,14 @@ VALUES = frozenset(["--at", "--v", "--u", "--in", "--expect"])
 """Options whose text is a value, which names nothing."""
 
 ALONE = "the right-hand side alone is the claim, such as 2*x"
+UNITLESS = "a value is a number, without a unit"
 NO_UNITS = "gradcli has no units: give all numbers in one system, such as the SI"
 COMPLEX = "numbers are real: hypot(a, b) is the modulus of a + b*i, atan2(b, a) its argument"
 _STRING = "a string is a short word in quotes, such as einsum('ij,j->i', A, x)"
+OVER_SAMPLES = (
+    "a sum over elements is Σ[k=0..2] x[k], or sum(x) of a vector without its index; with the samples as rows of a "
+    "matrix x, x @ w has all products w·x_i"
+)
 ITSELF = "gradcli differentiates: give the function itself, such as x**2"
 _BODY = "the names of its body are the variables"
 NO_INTEGRAL = (
@@ -89,6 +94,7 @@ def of_unknown(name: str) -> str | None:
     """
     letter = re.fullmatch(r"([A-Z])_?(?:\d|[nlm])", name)
     special = _SPECIAL.get(letter[1]) if letter is not None else None
+    special = OVER_SAMPLES if re.fullmatch(r"(?:sum|prod|[ΣΠ])_[a-z]", name) else special
     return FACTS.get(name) or special
 
 
@@ -109,6 +115,20 @@ WHERE: Mapping[str, str] = {
     for name in names.split()
 }
 """Where the spelling of a function that is not known holds, as the end of a message."""
+
+
+def where(name: str) -> str:
+    """Say as the end of a message where the spelling of a function that is not known holds, or that it is a polynomial.
+
+    >>> where("P_2"), where("foo")
+    (': a polynomial is written out', '')
+    """
+    is_polynomial = name in _POLYNOMIALS or re.fullmatch(r"[PHLTU]_?(?:\d|[nlm])", name) is not None
+    return WHERE.get(name, ": a polynomial is written out" * is_polynomial)
+
+
+_POLYNOMIALS = frozenset("legendre legendreP hermite hermiteH laguerre laguerreL chebyt chebyu".split())
+"""Orthogonal polynomials, by the names of their families."""
 
 
 def of_equals(source: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from gradcli.errors import LanguageError, Place, Span
 from gradcli.language.text import hints
+from gradcli.language.text.hints import OVER_SAMPLES
 
 Piece = tuple[str, Span]
 """Characters of a plain text, with the range of the text as typed that they come from."""
@@ -75,7 +76,7 @@ _AROUND: Mapping[str, tuple[str, ...]] = {
 """What stands before, between and after the arguments of a word."""
 
 _UNREAD: Mapping[str, str] = {
-    **dict.fromkeys(("sum", "prod"), "write sum(x) or prod(x), or Σ[k=0..2] x[k] for a sum over elements"),
+    **dict.fromkeys(("sum", "prod"), OVER_SAMPLES),
     **dict.fromkeys(("partial", "nabla"), "gradcli differentiates: give the function itself, such as x**2"),
     **dict.fromkeys(("int", "oint", "iint", "iiint"), hints.NO_INTEGRAL),
     "lim": "there are derivatives only",

@@ -50,6 +50,43 @@ _NORM_IN_BARS = re.compile(
 """Pattern of ||x||, with no other bar inside: after a sign, or directly before what is in it."""
 
 
+_WIDE = {
+    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
+}
+"""Characters of full width, and blanks of any, by those of ASCII."""
+
+_ALIKE = _WIDE | {
+    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2212, 0xFE63), "-"),
+    **dict.fromkeys((0xB7, 0x22C5, 0x2217, 0x2219), "*"),
+    **dict.fromkeys((0xF7, 0x2044, 0x2215), "/"),
+    **dict.fromkeys((0x2B9, 0x2BC, 0x2032), "'"),
+}
+"""Characters that are a sign of ASCII wherever they stand in a formula: each is one character there too."""
+
+_DASH = re.compile(r"(?:(?<=[(\[=,;+*/^<>])|(?<=[=,;+*/<>] )|^)[–—](?=[\w(.])")
+"""A dash before an operand and after none, which is a minus: between two numbers it may be a range, `0–1`."""
+
+
+def in_width_of_ascii(word: str) -> str:
+    """Write a word of a command line in letters, signs and blanks of the width of ASCII.
+
+    >>> in_width_of_ascii("x\uff1d\uff0d1")
+    'x=-1'
+    """
+    return word.translate(_WIDE)
+
+
+def in_ascii_signs(text: str) -> str:
+    """Write the signs that are one of ASCII in another shape, `−`, `·`, `′`, blanks, as that one, in the same places.
+
+    >>> in_ascii_signs("e^(−x²)\u00a0·\uff08x\uff0b1\uff09"), in_ascii_signs("f’(x)"), in_ascii_signs("‘x’")
+    ('e^(-x²) *(x+1)', "f'(x)", '‘x’')
+    """
+    alike = _DASH.sub("-", text.translate(_ALIKE))
+    return alike if "‘" in alike else alike.replace("’", "'")
+
+
 def latex_word(text: str) -> str:
     """Return the first word of LaTeX in a text; empty where it has none."""
     if "\\" not in text:

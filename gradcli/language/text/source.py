@@ -12,7 +12,7 @@ from functools import cached_property
 
 from gradcli.errors import CodeError, GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
-from gradcli.language.text.signs import PlainText, latex_word
+from gradcli.language.text.signs import PlainText, in_ascii_signs, latex_word
 from gradcli.language.text.tokens import CLOSING, LEVELS, Token, tokenize
 
 OF_SYMPY = frozenset(
@@ -72,7 +72,7 @@ def _in_exponent(words: Sequence[str], n: int) -> bool:
 
 def _typed_tokens(text: str, name: str, has_braces: bool) -> list[Token]:
     """Split a text with signs of mathematics into tokens, with their places in it."""
-    read = PlainText(text, name)
+    read = PlainText(in_ascii_signs(text), name)
     try:
         return [replace(one, span=read.typed(one.span)) for one in tokenize(read.text, name, has_braces=has_braces)]
     except GradcliError as error:
@@ -85,15 +85,18 @@ class SourceText:
     """Text, the input that it is (`EXPR`, or an option), and its tokens; beyond the last one all are the end.
 
     Attributes:
+        text: The text, in signs of ASCII where one says the same, each in its place.
+        typed: The text as typed.
         factors: Names that are no functions, though a parenthesis stands after them.
     """
 
     factors: frozenset[str] = frozenset()
 
     def __init__(self, text: str, name: str, *, has_braces: bool = False) -> None:
-        self.text, self.name = text, name
-        is_plain = text.isascii() and "||" not in text and "\\" not in text
-        tokens = tokenize(text, name, has_braces=has_braces) if is_plain else _typed_tokens(text, name, has_braces)
+        self.typed, self.name = text, name
+        self.text = text if text.isascii() else in_ascii_signs(text)  # before anything is decided by it
+        is_plain = self.text.isascii() and "||" not in text and "\\" not in text
+        tokens = tokenize(self.text, name, has_braces=has_braces) if is_plain else _typed_tokens(text, name, has_braces)
         self.tokens = tokens + [tokens[-1]] * 5
 
     @cached_property
@@ -141,11 +144,11 @@ class SourceText:
         self, message: str, span: Span, *, hint: str | None = None, kind: type[GradcliError] = LanguageError
     ) -> GradcliError:
         """Make an error at a range of the text."""
-        return kind(message, place=Place(self.text, span, self.name), hint=hint)
+        return kind(message, place=Place(self.typed, span, self.name), hint=hint)
 
     def code(self, what: str, span: Span, instead: str = "") -> GradcliError:
         """Make the error that a range of the text is code, with a form to write instead and a command to run it."""
-        return CodeError(what, Place(self.text, span, self.name), instead)
+        return CodeError(what, Place(self.typed, span, self.name), instead)
 
     def excerpt(self, span: Span) -> str:
         """Return the text at a range."""

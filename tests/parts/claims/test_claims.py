@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 
 from gradcli import Function
 from gradcli.errors import GradcliError
+from tests.conftest import Command
 from tests.examples import examples, first_of_each, part
 from tests.parsing import parse
 from tests.parts.claims.asking import claim_of, number_of
@@ -67,6 +68,38 @@ def test_a_true_claim_is_proved(f: str, text: str, at: At, of: str) -> None:
     assert claim.points > 15
     assert claim.mistake == ""
     assert claim.at is None
+
+
+JUXTAPOSED = [
+    ("f(x) = sigmoid(x)", "f(x)(1-f(x))", "proved"),
+    ("f(x) = sigmoid(x)", "f(x) (1 - f(x))", "proved"),
+    ("f(x) = sigmoid(x)", "(1-f(x))f(x)", "proved"),
+    ("f(x) = sigmoid(2x)", "2f(x)(1-f(x))", "proved"),
+    ("s(x) = sigmoid(x)", "ds/dx = s(x)(1-s(x))", "proved"),
+    ("σ(z) = 1/(1+E^-z)", "σ(z)(1-σ(z))", "proved"),
+    ("y = sigmoid(x)", "y(x)(1-y(x))", "proved"),
+    ("y = sigmoid(x)", "f(x)(1-f(x))", "proved"),
+    ("f(x) = exp(x)", "f(x)(x)", "refuted"),
+    ("f(x) = exp(x)", "f(x)(1)", "proved"),
+    ("f(x) = exp(x)", "f(x)(2)", "refuted"),
+    ("f(x) = exp(x)", "f(x)f(x)", "refuted"),
+    ("f(x) = exp(2x)", "2 f(2x/2)", "proved"),
+    ("f(x) = exp(x^2)", "2f(x)x", "proved"),
+    ("f(x) = exp(x^2)", "2x f(x)", "proved"),
+    ("f(x) = tanh(x)", "(1-f(x))(1+f(x))", "proved"),
+    ("f(x) = 1/x", "-f(x)^2(1)", "proved"),
+    ("f(x) = 1/x", "-f^2(x)(1)", "proved"),
+    ("f(x) = 1/x", "-f^2(x)(x)", "refuted"),
+    ("f(x) = x*sin(x)", "sin(x)(1) + x cos(x)", "proved"),
+    ("f(x) = sigmoid(x); g(x) = f(x)(1-f(x)); g(x)", "f(x)(1-f(x))(1-2f(x))", "proved"),
+]
+
+
+@pytest.mark.parametrize(("f", "text", "status"), JUXTAPOSED)
+def test_a_parenthesis_after_a_value_is_a_factor(gradcli: Command, f: str, text: str, status: str) -> None:
+    """`f(x)(1 - x)` is the value times 1 - x, and not the function at 1 - x."""
+    run = gradcli("check", f, "--claim", text)
+    assert (run.code, f"claim {text}: {status}" in run.out) == ("proved" not in status, True)
 
 
 _LAYER = {"w": [1, -2], "W": _A, "x": [1, 2, 3], "b": [1, 2], "t": 3}
