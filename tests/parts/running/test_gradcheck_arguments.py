@@ -80,6 +80,53 @@ def test_its_arguments_are_taken(
         np.testing.assert_array_equal(answer.value, 3 * X.numpy())
 
 
+def _halved_twice(x: torch.Tensor) -> Any:
+    """A square whose own backward is right once, and half of the truth where it is differentiated."""
+    return Squared.apply(x)
+
+
+class Squared(torch.autograd.Function):
+    """x**2, whose backward hides half of its dependence on x from autograd."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        """Return x**2."""
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> Any:
+        """Return 2*x*v."""
+        (x,) = ctx.saved_tensors
+        return v * (x + x.detach())
+
+
+@pytest.mark.parametrize(
+    ("options", "is_right", "remark"),
+    [
+        ({}, True, ""),
+        ({"order": 2}, False, ""),
+        ({"gradgradcheck": True}, False, ""),
+        ({"gradgradcheck": False}, True, ""),
+        ({"check_gradgrad": True}, False, ""),
+        ({"check_gradgrad": True, "check_grad": True}, False, ""),
+        ({"gradgrad": True, "eps": 1e-6}, False, ""),
+        ({"second_order": True}, False, ""),
+        ({"check_second_order": True}, False, ""),
+        ({"check_grad": False}, True, "check_grad=False is not used: the backward pass is checked in any case"),
+        ({"check_forward_ad": False, "gradgradcheck": True, "nondet_tol": 0.0}, False, ""),
+    ],
+)
+def test_second_derivatives_are_asked_for_by_the_names_of_others(
+    options: dict[str, Any], is_right: bool, remark: str
+) -> None:
+    """They are those of `order=2`, and find a backward that is right only once; of a text, too."""
+    found = gradcli.check(_halved_twice, X, raise_exception=False, **options)
+    assert (found.passed, [one for one in found.remarks if "not used" in one]) == (is_right, [remark] * bool(remark))
+    text = gradcli.check("x**2", X.tolist(), **options)
+    assert (text.passed, "second order" in str(text)) == (True, not is_right)
+
+
 @pytest.mark.parametrize(
     ("function", "at", "options", "found"),
     [
