@@ -62,6 +62,7 @@ def claimed(
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
     box: ClaimBox | None = None,
+    is_explained: bool = True,
 ) -> Claim:
     """Judge a claimed formula for a derivative, or a function that is to give it.
 
@@ -77,6 +78,7 @@ def claimed(
         dtype: That the points are rounded to.
         anew: Of a function that values decide, what it is at a point; None at a boundary, where it has no derivative.
         box: Where the claim is to hold, if not at all points; the given point is one of it.
+        is_explained: Whether the likeliest mistake is searched for.
 
     Raises:
         GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape; or the
@@ -114,14 +116,23 @@ def claimed(
         counted, failing = counted + tried, found or failing
     here = here if box is None else replace(here, seen=(), missing={})  # any point of the box
     if failing is not None:
-        if comparison.program and not comparison.program.variables and here.seen and here.worst is None:
-            notes.append(Words(f"it is right at the point: numbers for one point are for {option('expect')}"))
-        return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
+        notes += _right_here(comparison, here)
+        likeliest = _likeliest(comparison, search, failing) if is_explained else ""
+        return _refuted(comparison, text, failing, counted, likeliest, notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
     answer = _unrefuted(comparison, text, here, counted, notes, unproved, proof)
     is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
     return replace(answer, status="agrees") if is_right else answer
+
+
+def _right_here(comparison: ClaimComparison, here: Look) -> list[str]:
+    """Say of a claim that another point refutes that it is right at the point that is asked about, if it is."""
+    if here.worst is not None or not here.seen or here.missing or comparison.chosen:
+        return []
+    if comparison.program and not comparison.program.variables:
+        return [Words(f"it is right at the point: numbers for one point are for {option('expect')}")]
+    return ["at the point that is checked it holds"]
 
 
 def _searched(
