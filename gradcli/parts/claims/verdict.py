@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import ROUND_UP, Context
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -43,12 +42,6 @@ TRIES = 30
 
 FEWEST_RIGHT = 2
 """Of these, how many have to show none before a claim is called right in part: one may be an accident."""
-
-MOST_OFF = 0.1
-"""The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
-
-MORE = 1.01
-"""How much above the largest difference a tolerance is suggested."""
 
 
 def claimed(
@@ -116,8 +109,10 @@ def claimed(
         counted, failing = counted + tried, found or failing
     here = here if box is None else replace(here, seen=(), missing={})  # any point of the box
     if failing is not None:
-        notes += _right_here(comparison, here)
-        likeliest = _likeliest(comparison, search, failing) if is_explained else ""
+        likeliest = ""
+        if is_explained:
+            notes += [*_right_here(comparison, here), *_tolerance_for(search, failing)]
+            likeliest = _likeliest(comparison, search, failing)
         return _refuted(comparison, text, failing, counted, likeliest, notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
@@ -133,6 +128,15 @@ def _right_here(comparison: ClaimComparison, here: Look) -> list[str]:
     if comparison.program and not comparison.program.variables:
         return [Words(f"it is right at the point: numbers for one point are for {option('expect')}")]
     return ["at the point that is checked it holds"]
+
+
+def _tolerance_for(search: Search, failing: Look) -> list[str]:
+    """Say how far a claim that is held to a tolerance is off, and which one would accept it."""
+    if search.comparison.is_exact or failing.worst is None:
+        return []
+    from gradcli.parts.claims import tolerance_advice
+
+    return [tolerance_advice.of_claim(search.comparison, failing, search.anew_from_start())]
 
 
 def _searched(
@@ -284,6 +288,10 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     if here.worst is not None or reading.is_transposed:
+        if here.worst is not None:
+            from gradcli.parts.claims import tolerance_advice
+
+            notes = [*notes, tolerance_advice.of_numbers(here)]
         return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
     remarks = _remarks(comparison, here) if counted else [f"nothing was compared: {_reason(here) or comparison.chosen}"]
     is_whole = counted and not here.missing and not comparison.chosen
@@ -389,16 +397,15 @@ def _refuted(
     answer = partial(Claim, str(subject.variable), text, reading.of, "refuted", points, mistake=likeliest)
     if worst is None:
         return answer(note=_joined(*notes, f"transposed, it has no counterexample in {points} points" * (points > 0)))
-    difference = "" if comparison.is_exact else _difference(look)
     if comparison.is_exact and not worst.is_visible:
-        difference = f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
+        notes = [*notes, f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"]
     return answer(
         entry=comparison.index(worst.entry),
         claimed=to_float(worst.claimed),
         truth=to_float(worst.truth),
         at=look.inputs,
         v=look.v if reading.names_vector else None,
-        note=_joined(*notes, difference),
+        note=_joined(*notes),
     )
 
 
@@ -416,33 +423,6 @@ def _of_numbers(comparison: ClaimComparison, look: Look) -> str:
     if factor == -1:
         return "the sign: the claim is the truth times -1"
     return f"off by the factor {factor}" if len(pairs) > 1 else ""
-
-
-def _difference(look: Look) -> str:
-    """Say the largest difference at a point, and the tolerance that would accept it."""
-    apart = [one for one in look.seen if one.is_apart]
-    largest = max(one.distance for one in apart)
-    if math.isfinite(largest):
-        difference = f"the relative difference is {largest:.2g}"
-        return (
-            Words(f"{difference}; {option('rtol', str(_above(largest)))} would accept it")
-            if largest <= MOST_OFF
-            else difference
-        )
-    absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
-    if not math.isfinite(float(_above(absolute))):
-        return ""
-    accepted = f"{option('atol', str(_above(absolute)))} would accept it"
-    return Words(f"the difference is {absolute:.2g}, where the truth is 0; {accepted}")
-
-
-def _above(number: float) -> str:
-    """Round up to two digits.
-
-    >>> _above(0.025), _above(1.234e-5), _above(1.79e308)
-    ('0.026', '1.3e-05', 'inf')
-    """
-    return f"{float(Context(prec=2, rounding=ROUND_UP).create_decimal(number * MORE)):.2g}"
 
 
 def _joined(*notes: str) -> str:

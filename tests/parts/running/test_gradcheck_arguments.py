@@ -482,6 +482,8 @@ OWN = """
 def f(x): return (x**3).sum()
 def fprime(x): return 3*x**2
 def wrong(x): return 2*x**2
+def ridge(x, w): return ((x - w)**2).mean() + 0.01*(x*x).sum()
+def halved(x, w): return 2/len(x)*(x - w) + 0.01*x
 def two(x, w, n: int = 2): return (w*x**n).sum()
 def gradients(x, w, n: int = 2): return n*w*x**(n - 1), x**n
 def called(x, w, n): return [n*float(w[k])*float(x[k])**(n - 1) for k in range(len(x))]
@@ -493,6 +495,11 @@ def called(x, w, n): return [n*float(w[k])*float(x[k])**(n - 1) for k in range(l
     [
         ("own.py::f --at 1,2 --claim own.py::fprime", 0, "claim own.py::fprime: proved"),
         ("own.py::f --at 1,2 --claim own.py::wrong", 1, "claim own.py::wrong: refuted"),
+        (
+            "own.py::ridge --at x=1,2,4 --at w=3,5,6 --wrt x --claim own.py::halved",
+            1,
+            "`sum(x*x)*0.01` is off by the factor 1/2; ",
+        ),
         ("own.py::two --at x=1,2 --at w=3,4 --claim own.py::gradients", 0, "claim own.py::gradients for w: proved"),
         ("own.py::two --at x=1,2 --at w=3,4 --claim x=own.py::gradients", 0, "claim own.py::gradients for x: proved"),
         ("own.py::two --at x=1,2 --at w=3,4 --at n=3 --wrt x --claim own.py::gradients", 0, "gradients: proved"),
@@ -506,6 +513,7 @@ def test_a_function_in_a_file_is_a_claim(words: str, code: int, said: str, folde
     (folder / "own.py").write_text(OWN)
     run = gradcli("check", *words.split())
     assert (run.code, said in run.out) == (code, True), run.out + run.err
+    assert "would accept it" not in run.out
 
 
 def test_a_request_runs_no_claim(folder: Any, gradcli: Command) -> None:
