@@ -69,6 +69,8 @@ class OpenClaim:
         if y and not names_vector:
             yield Demand((*y, *x))
             yield Demand((*x, *y), TRANSPOSED)
+            if len(x) + len(y) > 2 and max(len(x), len(y)) < 3:
+                yield Demand((math.prod(y), math.prod(x)), TRANSPOSED)  # of stacked columns
 
 
 @dataclass(frozen=True)

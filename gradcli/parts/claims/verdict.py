@@ -178,11 +178,31 @@ def _compared(
     subject: Subject, claim: str | ClaimedFunction, inputs: Mapping[str, Array], tolerance: Tolerance
 ) -> ClaimComparison:
     """Compare a claim with the function: by its formula, or by its numbers at a point where it cannot be read."""
-    if isinstance(claim, str):
-        return ClaimComparison(subject, under_assumption(subject, read(subject, claim)), tolerance)
-    reading, numbers = read_function(subject, claim, inputs)
-    if reading.program is not None:
+    reading, numbers = (read(subject, claim), None) if isinstance(claim, str) else read_function(subject, claim, inputs)
+    return _of_likelier_reading(subject, numbers, reading, inputs, tolerance)
+
+
+def _of_likelier_reading(
+    subject: Subject, numbers: Array | None, reading: Reading, inputs: Mapping[str, Array], tolerance: Tolerance
+) -> ClaimComparison:
+    """Compare a claim in its reading, or in its other one, if that alone holds at a point."""
+    comparison = _compared_reading(subject, numbers, reading, inputs, tolerance)
+    if reading.other is None or comparison.look(inputs, subject.weights).worst is None:
+        return comparison
+    other = _compared_reading(subject, numbers, reading.other, inputs, tolerance)
+    look = other.look(inputs, subject.weights)
+    return other if look.seen and look.worst is None else comparison
+
+
+def _compared_reading(
+    subject: Subject, numbers: Array | None, reading: Reading, inputs: Mapping[str, Array], tolerance: Tolerance
+) -> ClaimComparison:
+    """Compare a claim in one of its readings: by its formula if it has one, else by numbers."""
+    if reading.program is not None or numbers is None:
         return ClaimComparison(subject, under_assumption(subject, reading), tolerance)
+    if reading.stacking is not None:
+        numbers = reading.stacking.numbers(numbers)
+        reading = replace(reading, own=reading.shape)
     return _compared_numbers(subject, numbers, reading, inputs, tolerance)
 
 
@@ -284,7 +304,7 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     """
     numbers, reading = read_numbers(subject, value)
     text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
-    comparison = _compared_numbers(subject, numbers, reading, inputs, tolerance)
+    comparison = _of_likelier_reading(subject, numbers, reading, inputs, tolerance)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     if here.worst is not None or reading.is_transposed:
