@@ -161,9 +161,12 @@ def _names(words: str, source: str, files: Files) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    r"""Return the name that a text of the language gives a variable: x1 for x₁, theta_1 for \theta_{1}, x for x."""
-    if name.isascii() and not ("\\" in name or "{" in name):
-        return name
+    """Return the name that a text of the language gives a variable; one in ASCII, but for LaTeX, is one already."""
+    return name if name.isascii() and not ("\\" in name or "{" in name) else _spelled_plainly(name)
+
+
+def _spelled_plainly(name: str) -> str:
+    r"""Return x1 for x₁, and theta_1 for \theta_{1}; what is no name stays."""
     from gradcli.language.text.signs import plain
 
     with contextlib.suppress(LanguageError):

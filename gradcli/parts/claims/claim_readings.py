@@ -112,7 +112,8 @@ def _read_shape(subject: Subject, program: Program, whole: Place) -> Reading:
         layout = f"read in denominators' layout, with a row for each element of {subject.variable}"
         note = f"{layout}; the Jacobian has y.shape + {subject.variable}.shape, {show(shape)}"
         reading = replace(reading, is_transposed=False, is_by_denominators=True, note=note)
-    return with_formula(reading, program, shape)
+    own = replace(reading, program=program, own=shape)
+    return own if reading.stacking is None else with_formula(reading, program, shape)
 
 
 def with_formula(reading: Reading, program: Program, own: Shape) -> Reading:
@@ -123,13 +124,19 @@ def with_formula(reading: Reading, program: Program, own: Shape) -> Reading:
     return replace(reading, program=reading.stacking.program(program), own=reading.shape, other=other, stacking=None)
 
 
-def _stacked(subject: Subject, shape: Shape, *, names_vector: bool) -> Reading | None:
-    """Read a claim as the derivative by stacked elements, by columns or else by rows; None if it is none."""
+def _stacked(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool) -> Reading:
+    """Read a claim as the derivative by stacked elements, by columns or else by rows.
+
+    Raises:
+        InputError: no derivative here has its shape.
+    """
     from gradcli.parts.claims.stacked_readings import stackings
 
     found: Reading | None = None
     for one in reversed([*stackings(subject, shape, names_vector=names_vector)]):
         found = Reading(one.of, one.shape, one.note, names_vector=names_vector, stacking=one, other=found)
+    if found is None:
+        raise _misshapen(subject, shape, place, names_vector=names_vector)
     return found
 
 
@@ -303,9 +310,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
     if names_vector:
         if _stretches(shape, x):
             return Reading("vector-Jacobian product", x, names_vector=True)
-        if (stacked := _stacked(subject, shape, names_vector=True)) is not None:
-            return stacked
-        raise _misshapen(subject, shape, place, names_vector=True)
+        return _stacked(subject, shape, place, names_vector=True)
     is_one = math.prod(y) == 1
     if shape == (*y, *x) and not (is_one and shape == x):
         return Reading("Jacobian", shape)
@@ -318,9 +323,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
         return Reading("vector-Jacobian product", x, f"read as vᵀJ with {given}")
     if shape == (*x, *y):
         return Reading("Jacobian", (*y, *x), is_transposed=True)
-    if (stacked := _stacked(subject, shape, names_vector=False)) is not None:
-        return stacked
-    raise _misshapen(subject, shape, place, names_vector=False)
+    return _stacked(subject, shape, place, names_vector=False)
 
 
 def _stretches(shape: Shape, full: Shape) -> bool:

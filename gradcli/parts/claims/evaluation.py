@@ -47,6 +47,7 @@ SHARP = 60
 """Bits of truth and claim that have to agree before they count as the same; half of all bits where they are 0."""
 
 InputArrays = Mapping[str, Array]
+Radii = Mapping[sympy.Symbol, Ball]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +283,7 @@ class ClaimComparison:
 
         return [truth(entry) for entry in self.entries]
 
-    def claims(
-        self, inputs: InputArrays, v: Array, bits: int, radii: Mapping[sympy.Symbol, Ball] | None = None
-    ) -> list[Outcome]:
+    def claims(self, inputs: InputArrays, v: Array, bits: int, radii: Radii | None = None) -> list[Outcome]:
         """Evaluate the claim at a point, in the order of the entries; decimals have these radii, or the tolerance."""
         if self.claim is None:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101

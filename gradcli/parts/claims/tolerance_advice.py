@@ -87,10 +87,11 @@ def _is_rounding(comparison: ClaimComparison, look: Look) -> bool:
 def _half_unit(decimal: str) -> Ball:
     """Return half a unit of the last digit of a decimal, from which it may be rounded.
 
-    >>> float(_half_unit("0.33")), float(_half_unit("1e-05"))
-    (0.005, 5e-06)
+    >>> _half_unit("0.33").str(3, radius=False), _half_unit("1e-05").str(3, radius=False)
+    ('0.00500', '5.00e-6')
     """
-    return arb(10) ** int(Decimal(decimal).as_tuple().exponent) / 2
+    exponent = int(Decimal(decimal).as_tuple().exponent)
+    return arb(10**exponent) / 2 if exponent > 0 else arb(1) / (2 * 10**-exponent)
 
 
 def _digits(decimal: str) -> int:

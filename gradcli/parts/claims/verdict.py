@@ -109,10 +109,8 @@ def claimed(
         counted, failing = counted + tried, found or failing
     here = here if box is None else replace(here, seen=(), missing={})  # any point of the box
     if failing is not None:
-        likeliest = ""
-        if is_explained:
-            notes += [*_right_here(comparison, here), *_tolerance_for(search, failing)]
-            likeliest = _likeliest(comparison, search, failing)
+        notes += [*_right_here(comparison, here), *_tolerance_for(search, failing)] if is_explained else []
+        likeliest = _likeliest(comparison, search, failing) if is_explained else ""
         return _refuted(comparison, text, failing, counted, likeliest, notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
@@ -171,7 +169,10 @@ def _unproved_reason(subject: Subject, text: str, *, is_called: bool, is_of_valu
 def _unproved_kind(subject: Subject) -> str:
     """Say which kind of function one is whose Program is that of its point alone."""
     called = next((output.called for _, output in opaque_outputs(subject.program)), "")
-    return f"{called}, which cannot be read" if called else "a function that values decide"
+    branches = "a function whose code branches on values: at other values it may compute something else"
+    return (
+        f"{called}, which cannot be read" if called else f"{branches}; write the branch as torch.where(condition, a, b)"
+    )
 
 
 def _compared(
@@ -179,6 +180,8 @@ def _compared(
 ) -> ClaimComparison:
     """Compare a claim with the function: by its formula, or by its numbers at a point where it cannot be read."""
     reading, numbers = (read(subject, claim), None) if isinstance(claim, str) else read_function(subject, claim, inputs)
+    if numbers is None and reading.other is None:
+        return ClaimComparison(subject, under_assumption(subject, reading), tolerance)
     return _of_likelier_reading(subject, numbers, reading, inputs, tolerance)
 
 

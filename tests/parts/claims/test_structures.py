@@ -241,14 +241,12 @@ def test_what_a_refuted_claim_holds_for_is_named_after_it_was_tried(
         assert Function(f).check(at, wrt=wrt, claim={wrt[0]: claim}, assume=assume).claims[0].status == "proved"
 
 
-@pytest.mark.parametrize(("wrt", "is_right"), [(["z"], True), (["z", "t"], False), (None, False)])
-def test_only_what_is_differentiated_by_must_lie_inside_the_simplex(wrt: list[str] | None, is_right: bool) -> None:
+@pytest.mark.parametrize("wrt", [["z", "t"], None])
+def test_only_what_is_differentiated_by_must_lie_inside_the_simplex(wrt: list[str] | None) -> None:
     """A one-hot target is a constant; the hint says to leave it out of the variables."""
     function, asked = Function(_CROSS_ENTROPY), {"claim": {"z": "softmax(z) - t"}}
     at = {"z": _Z, "t": _ONE_HOT}
-    if is_right:
-        assert function.check(at, wrt=wrt, assume={"t": "simplex"}, **asked).passed
-        return
+    assert function.check(at, wrt=["z"], assume={"t": "simplex"}, **asked).passed
     with pytest.raises(InputError, match="on the edge"):
         function.check(at, wrt=wrt, assume={"t": "simplex"}, **asked)
     [found] = function.check(at, wrt=wrt, **asked).claims

@@ -335,7 +335,11 @@ def test_a_wrong_gradient_is_refuted(
     ("function", "gradient", "why"),
     [
         (lambda x: SINE(x).sum(), torch.cos, " of opaque_functions::sine_0 (test_gradcheck_arguments.py, "),
-        (lambda x: x.sum() if x[0] > 0 else 1 * x.sum(), torch.ones_like, " of a function that values decide"),
+        (
+            lambda x: x.sum() if x[0] > 0 else 1 * x.sum(),
+            torch.ones_like,
+            " of a function whose code branches on values: at other",
+        ),
         (_CUBE, lambda x: 3 * np.array([float(one) for one in x]) ** 2, ", as <lambda> was called at each point"),
     ],
 )
