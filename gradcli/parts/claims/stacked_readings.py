@@ -69,6 +69,7 @@ def stackings(subject: Subject, shape: Shape, *, names_vector: bool = False) -> 
     x, y, name = subject.x, subject.y, str(subject.variable)
     width, height = math.prod(x), math.prod(y)
     is_gradient = names_vector or height == 1
+    parts: tuple[Shape, ...]
     if is_gradient and shape in ((width,), (width, 1), (1, width)):
         wanted, parts, is_transposed = x, (x,), False
         what = f"the derivative by vec({name})"

@@ -80,9 +80,11 @@ def test_distributions_that_validate_their_arguments_are_proved() -> None:
 
 def likelihood(x: Any) -> Any:
     """Of a normal distribution with a scale that is an exponential."""
-    return distributions.Normal(x, torch.exp(x)).log_prob(torch.zeros_like(x)).sum()
+    normal: Any = distributions.Normal(x, torch.exp(x))
+    return normal.log_prob(torch.zeros_like(x)).sum()
 
 
 def entropy(x: Any) -> Any:
     """Of a normal distribution with a scale that may be below 0."""
-    return distributions.Normal(torch.zeros_like(x), x + 3).entropy().sum()
+    normal: Any = distributions.Normal(torch.zeros_like(x), x + 3)
+    return normal.entropy().sum()
