@@ -343,6 +343,7 @@ RULES = {
     "language/program/shapes.py": "the sizes of each constant tensor",
     "language/program/doubtful_losses.py": "losses that are often given what they do not take",
     "language/program/expansion.py": "meanings that depend on a constant argument",
+    "language/program/certain_conditions.py": "ranges of values over all real inputs",
     "language/program/passes.py": "factors of matrices, which arrays bound as a whole",
     "language/program/wengert.py": "arithmetic of whole numbers",
     "language/program/numeric.py": "numbers of constant tensors, values that torch refuses, order where nan is last",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import KINDS_BY_VARIABLE, Option
-from gradcli.errors import InputError
+from gradcli.errors import InputError, LanguageError
 
 if TYPE_CHECKING:
     from gradcli.files import Files
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 _Read = TypeVar("_Read")
 
-_NAMED = re.compile(r"\s*([^\W\d][\w\u0302-\u0308\u20d7]*(?:\.\w+)*)\s*=(?!=)(.*)", re.DOTALL)
+_NAMED = re.compile(
+    r"""\s*(
+        [^\W\d][\w\u0302-\u0308\u20d7]*(?:\.\w+)*
+      | [^\W\d]\w*\{\w+\}
+      | (?=[^=]*\\)(?:\w | \\[A-Za-z] | \{(?:[\w\\ ]|\{[\w\\ ]*\})*\} | [ ]+(?=[\w\\{]))+?
+    )\s*=(?!=)(.*)""",
+    re.DOTALL | re.VERBOSE,
+)
+r"""A name before what is of it: `x=1`, `x_{1}=1`, and words of LaTeX, `\theta_1=1` and `\hat{\mathbf{y}}=1`."""
 
 _COMMAS = re.compile(r",(?![^\[\]]*\])")
 """Commas that are not inside brackets: one in `x[0,0],x[0,1]`."""
@@ -66,6 +74,7 @@ def _by_name(words: Sequence[str], option: str) -> dict[str, str]:
     for word in (one for several in words for one in separate(several)):
         match = _NAMED.fullmatch(word) or (_LABELLED.match(word) if option == "--claim" else None)
         name, value = (_plain(match[1]), match[2]) if match else ("", word)
+        name, value = ("", word) if "\\" in name else (name, value)  # a left-hand side in LaTeX that is no name
         if name in given:
             whose = f"'{name}'" if name else "the only variable"
             hint = "write a vector as 1,2" if option in ("--at", "--u", "--expect") else "give it once"
@@ -152,12 +161,18 @@ def _names(words: str, source: str, files: Files) -> list[str]:
 
 
 def _plain(name: str) -> str:
-    """Return the name that a text of the language gives a variable, x1 for x₁; a name in ASCII is one already."""
-    if name.isascii():
-        return name
+    """Return the name that a text of the language gives a variable; one in ASCII, but for LaTeX, is one already."""
+    return name if name.isascii() and not ("\\" in name or "{" in name) else _spelled_plainly(name)
+
+
+def _spelled_plainly(name: str) -> str:
+    r"""Return x1 for x₁, and theta_1 for \theta_{1}; what is no name stays."""
     from gradcli.language.text.signs import plain
 
-    return found if (found := plain(name)).isidentifier() else name
+    with contextlib.suppress(LanguageError):
+        found = plain(name if "\\" in name else re.sub(r"\{(\w+)\}$", r"\1", name)).strip()
+        return found if found.isidentifier() else name
+    return name
 
 
 def _parted(text: str) -> list[str]:

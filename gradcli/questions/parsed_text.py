@@ -48,11 +48,11 @@ class JudgedOptions(DeviceOptions, total=False):
 class ArgumentStructure(Protocol):
     """Structure that a value of a function of Python may be assumed to have."""
 
-    def require(self, name: str, value: Array, dtype: str = "float64") -> None:
-        """Refuse a value that has it not.
+    def require(self, name: str, value: Array, dtype: str = "float64", *, is_moved: bool = True) -> None:
+        """Refuse a value that has it not, or, where the derivative is by it, is on the edge of it.
 
         Raises:
-            InputError: It has not.
+            InputError: It has not, or is.
         """
 
     def member(self, value: Array) -> Array:
@@ -266,7 +266,7 @@ class ParsedText:
         found._is_of_matrices = any(isinstance(one, str) and is_of_matrices(one) for one in claims.values())
         return found
 
-    def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> ParsedText:
+    def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None, wrt: Sequence[str] | None) -> ParsedText:
         """Return the function of the nearest values that have structures; the Program of a text is changed later."""
         return self
 

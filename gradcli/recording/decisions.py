@@ -12,6 +12,7 @@ from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.errors import GradcliError, InputError
 from gradcli.language.program import wengert
+from gradcli.language.program.certain_conditions import certain_truth
 from gradcli.language.program.expansion import without_detach
 from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
@@ -88,7 +89,8 @@ class RecordedDecisions:
     def read(self, tensor: Tensor, number: object, place: CallPlace) -> None:
         """Note that Python reads a number: it branches on a truth value, and may do anything with another number."""
         if isinstance(number, bool):
-            self.guards.append(DecidedValue(self.recorder.operand(tensor, place), str(place), branch=number))
+            if not self._is_certain(condition := self.recorder.operand(tensor, place), number):
+                self.guards.append(DecidedValue(condition, str(place), branch=number))
         else:
             self.note_numbers_leaving("item", [tensor], place)
 
@@ -204,7 +206,7 @@ class RecordedDecisions:
             if one is None or (is_kept and self.recorder.is_argument(one) and not bool((one < 0).any())):
                 found.append(one)  # those that count from the end are taken as numbers
             elif one.dtype in (torch.bool, torch.uint8):  # a mask
-                if self.recorder.is_known(one):
+                if self.recorder.is_known(one) and not self._is_certain_mask(one, place):
                     taken = f"{int(one.sum())} of {one.numel()} elements"
                     self.remarks.setdefault(f"a mask took {taken}{place}; the answer is of these", None)
                     self._decided(one, place)
@@ -216,7 +218,17 @@ class RecordedDecisions:
         return found
 
     def _decided(self, mask: Tensor, place: CallPlace, shown: str = "", branch: bool | None = None) -> None:
-        self.guards.append(DecidedValue(self.recorder.operand(mask, place), str(place), shown, branch))
+        if not self._is_certain_mask(mask, place):
+            self.guards.append(DecidedValue(self.recorder.operand(mask, place), str(place), shown, branch))
+
+    def _is_certain_mask(self, mask: Tensor, place: CallPlace) -> bool:
+        """Tell whether no real input gives another mask than this one, which is true, or false, everywhere."""
+        is_same = mask.dtype is torch.bool and (bool(mask.all()) or not bool(mask.any()))
+        return is_same and self._is_certain(self.recorder.operand(mask, place), bool(mask.all()))
+
+    def _is_certain(self, condition: Atom, found: bool) -> bool:
+        """Tell whether no real input decides a condition otherwise than it was found: `exp(x) > 0` is no branch."""
+        return certain_truth(self.recorder.lines.program([condition])) is found
 
     def conditions(self, program: Program) -> Guards:
         """Give the conditions as values of a Program, and as text.

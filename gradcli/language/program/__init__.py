@@ -3,6 +3,7 @@
 wengert         the list: variables, lines, calls of operations; the lines that a value is made of
 opaque          calls that cannot be read: lines of which slopes are measured
 expansion       operations replaced by their definitions
+certain_conditions  conditions that no real input decides otherwise
 passes          the forms of a Program for its readers, each made once
 sympy_functions  primitives as SymPy expressions: of numbers, and of whole tensors in index notation
 shapes          the shape of every line

@@ -2,6 +2,7 @@
 
 subject, claim_readings          the subject of a claim; the reading of its text by its shape
 structures, assumptions          what values are assumed to be, such as symmetric, and the directions of that
+stacked_readings                 the derivative by stacked columns of a matrix, or by rows
 structured_formulas              formulas written by what is assumed
 equations                        claims in index notation: left-hand sides, and the indices of their letters
 differentials                    claims as differentials, df = trace(G.T@dX)
@@ -11,6 +12,8 @@ algebraic_proof                  a proof in the algebra of whole tensors, for al
 proof                            the same, or else in index notation, for each region and entry; and of equal functions
 regions                          the regions between branches, and the comparison of truth and claim in each
 mistakes                         the likeliest mistake in a refuted claim
+tolerance_advice                 the tolerance that accepts a claim with rounded decimals
+likely_assumptions               what a refuted claim holds for
 verdict                          all of these in order, and the verdict on the claim
 check_document                   a check as a document, and as rows
 mode_checks                      numbers of further modes of differentiation, compared with the same truth

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -16,12 +15,12 @@ from gradcli.arrays import Array
 from gradcli.crosscheck.compare import Tolerance
 from gradcli.errors import GradcliError, InputError, LanguageError, NamelessValueError, Place, Span, did_you_mean
 from gradcli.language.inputs import Value
-from gradcli.option_words import Words, marked, option
+from gradcli.option_words import option
 from gradcli.parts.claims.checked_points import CheckedPoint
 from gradcli.parts.claims.claim_readings import ClaimedFunction, StatedFunction, read, read_numbers
 from gradcli.parts.claims.equations import differentials_in, variable_of
 from gradcli.parts.claims.proof_boxes import ClaimBox
-from gradcli.parts.claims.structures import STRUCTURES, Assumed, in_words, under
+from gradcli.parts.claims.structures import Assumed
 from gradcli.parts.claims.subject import Subject
 from gradcli.parts.claims.verdict import claimed, expected as judged_numbers, with_general
 from gradcli.questions import judging
@@ -137,37 +136,16 @@ def judged_claims(
     bound, v = look.bound, look.numbers.v
     found = tuple(each_claim(bound, v, claims, expected, tolerance, seed, assumed))
     if not assumed:
-        texts = {name: one for name, one in claims.items() if isinstance(one, str)}
-        return tuple(
-            _with_symmetry(look, one, tolerance, seed)
-            if one.status == "refuted" and one.text == texts.get(one.variable)
-            else one
-            for one in found
-        )
+        refuted = [one for one in found if one.status == "refuted" and one.text == claims.get(one.variable)]
+        if refuted:
+            from gradcli.parts.claims.likely_assumptions import with_assumption
+
+            found = tuple(with_assumption(look, one, tolerance, seed) if one in refuted else one for one in found)
+        return found
     if not found:
         return found
     others = each_claim(look.of_another(general()).bound, v, claims, expected, tolerance, seed)
     return tuple(with_general(*pair, assumed) for pair in zip(found, others, strict=True))
-
-
-def _with_symmetry(look: CheckedPoint, claim: results.Claim, tolerance: Tolerance, seed: int) -> results.Claim:
-    """Say of a refuted formula that it holds for symmetric matrices, if that is proved."""
-    bound = look.bound
-    squares = [str(s) for s in bound.program.variables if len(x := bound.shapes[s]) == 2 and x[0] == x[1] > 1]
-    if not squares or bound.recording is not None or bound.reread_at is not None:
-        return claim
-    for names in [[name] for name in squares] + [squares] * (len(squares) > 1):
-        assumed = dict.fromkeys(names, STRUCTURES["symmetric"])
-        members = {name: one.member(bound.arrays[name]) for name, one in assumed.items()}
-        with suppress(GradcliError):
-            there = under(bound.with_values(members), assumed)
-            subject = subject_of(there, claim.variable, look.numbers.v, assumed)
-            found = claimed(subject, claim.text, there.arrays, tolerance, seed=seed, dtype=there.dtype)
-            if found.status == "proved":
-                asked = option("assume", *(f"{name}=symmetric" for name in names))
-                note = Words(f"it holds for {in_words(assumed)}: {asked}")
-                return replace(claim, note=Words(f"{marked(claim.note)}; {note}") if claim.note else note)
-    return claim
 
 
 def each_claim(

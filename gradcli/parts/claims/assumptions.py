@@ -41,12 +41,13 @@ def assumption_of(
     if bound.recording is not None:  # which is one of nearest members
         names = function.variables if len(function.variables) == 1 else function.parameters
         return Assumption(named_variables(structures_of(assume), names), bound, general)
-    assumed = named_variables(structures_of(assume), bound.program.names)
+    shapes = {name: bound.arrays[name].shape for name in bound.program.names}
+    assumed = named_variables(structures_of(assume), bound.program.names, lambda: shapes)
     if bound.reread_at is not None:
         message = f"values decide which operations the expression has, and {option('assume')} does not follow them"
         raise InputError(message, hint="write it without a mask, such as where(x > 0, x, 0)")
     members = {name: one.member(bound.arrays[name]) for name, one in assumed.items() if name in drawn}
     bound = bound.with_values({name: rounded(array, bound.dtype) for name, array in members.items()})
     for name, one in assumed.items():
-        one.require(name, bound.arrays[name], bound.dtype)
+        one.require(name, bound.arrays[name], bound.dtype, is_moved=name in bound.wrt)
     return Assumption(assumed, under(bound, assumed), lambda: bound)

@@ -116,7 +116,7 @@ def check(
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
-    function = typed._assuming(assume, at)
+    function = typed._assuming(assume, at, options.get("wrt"))
     claim = with_statements(claim or {}, self.variables)
     unbound = function._asked(at, **options)
     if not (claim or expect):
@@ -217,7 +217,7 @@ class Asked:
             passed=is_right and (found.is_whole or not self.require_all),
             claims=claimed_ones,
             elsewhere=elsewhere,
-            remarks=(*(remarks(assumed) if assumed else ()), *tried),
+            remarks=(*(remarks(assumed, worst.bound.wrt) if assumed else ()), *tried),
             sampling=sampling,
             check=found,
             **shared,
@@ -268,7 +268,7 @@ def _with_numbers_of(
     """Return the question of the function whose numbers are judged, if that is another one."""
     if other is None:
         return bound
-    return _of_another(other._assuming(assume, at)._asked(at, **options).bind(), bound)
+    return _of_another(other._assuming(assume, at, options.get("wrt"))._asked(at, **options).bind(), bound)
 
 
 def _cotangent(bound: BoundFunction, v: Value | None) -> Array | Program | None:

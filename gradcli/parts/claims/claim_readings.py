@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 import sympy
@@ -38,6 +38,9 @@ from gradcli.parts.claims.structures import projected
 from gradcli.parts.claims.subject import Subject, V
 from gradcli.questions.text_reading import ask_torch
 from gradcli.results import Array
+
+if TYPE_CHECKING:
+    from gradcli.parts.claims.stacked_readings import Stacking
 
 ClaimKind = Literal["gradient", "Jacobian", "vector-Jacobian product"]
 
@@ -61,6 +64,8 @@ class Reading:
         is_transposed: Whether it has the shape of the transposed Jacobian.
         is_by_denominators: Whether it was written so, as books do, and its formula has been transposed.
         names_vector: Whether it holds for every v; a variable of the function that is called v is none.
+        stacking: How the claim of stacked elements is put into the shape; None once it is.
+        other: Another reading, which counts where this one does not hold at the point, and it does.
     """
 
     of: ClaimKind
@@ -71,6 +76,8 @@ class Reading:
     is_transposed: bool = False
     is_by_denominators: bool = False
     names_vector: bool = False
+    stacking: Stacking | None = None
+    other: Reading | None = None
 
 
 def read(subject: Subject, text: str, source: str = "--claim") -> Reading:
@@ -105,7 +112,32 @@ def _read_shape(subject: Subject, program: Program, whole: Place) -> Reading:
         layout = f"read in denominators' layout, with a row for each element of {subject.variable}"
         note = f"{layout}; the Jacobian has y.shape + {subject.variable}.shape, {show(shape)}"
         reading = replace(reading, is_transposed=False, is_by_denominators=True, note=note)
-    return replace(reading, program=program, own=shape)
+    own = replace(reading, program=program, own=shape)
+    return own if reading.stacking is None else with_formula(reading, program, shape)
+
+
+def with_formula(reading: Reading, program: Program, own: Shape) -> Reading:
+    """Return a reading of some shape with its formula, of stacked elements put into the shape of the derivative."""
+    if reading.stacking is None:
+        return replace(reading, program=program, own=own)
+    other = None if reading.other is None else with_formula(reading.other, program, own)
+    return replace(reading, program=reading.stacking.program(program), own=reading.shape, other=other, stacking=None)
+
+
+def _stacked(subject: Subject, shape: Shape, place: Place | None, *, names_vector: bool) -> Reading:
+    """Read a claim as the derivative by stacked elements, by columns or else by rows.
+
+    Raises:
+        InputError: no derivative here has its shape.
+    """
+    from gradcli.parts.claims.stacked_readings import stackings
+
+    found: Reading | None = None
+    for one in reversed([*stackings(subject, shape, names_vector=names_vector)]):
+        found = Reading(one.of, one.shape, one.note, names_vector=names_vector, stacking=one, other=found)
+    if found is None:
+        raise _misshapen(subject, shape, place, names_vector=names_vector)
+    return found
 
 
 def _is_row_or_column(shape: Shape, subject: Subject) -> bool:
@@ -245,7 +277,7 @@ def read_function(subject: Subject, function: ClaimedFunction, inputs: Mapping[s
     program = function.program(inputs)
     known = {str(symbol) for symbol in subject.known}
     is_of_inputs = program is not None and {*program.names} <= known - {V} | {*subject.program.names}
-    return (replace(reading, program=program) if is_of_inputs else reading), numbers
+    return (with_formula(reading, program, numbers.shape) if program is not None and is_of_inputs else reading), numbers
 
 
 _CALLED = re.compile(r"(?<![\w.])(?P<name>[^\W\d]\w*)(?P<primes>['\u2032]*)\(")
@@ -278,7 +310,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
     if names_vector:
         if _stretches(shape, x):
             return Reading("vector-Jacobian product", x, names_vector=True)
-        raise _misshapen(subject, shape, place, names_vector=True)
+        return _stacked(subject, shape, place, names_vector=True)
     is_one = math.prod(y) == 1
     if shape == (*y, *x) and not (is_one and shape == x):
         return Reading("Jacobian", shape)
@@ -291,7 +323,7 @@ def of_shape(subject: Subject, shape: Shape, place: Place | None, *, names_vecto
         return Reading("vector-Jacobian product", x, f"read as vᵀJ with {given}")
     if shape == (*x, *y):
         return Reading("Jacobian", (*y, *x), is_transposed=True)
-    raise _misshapen(subject, shape, place, names_vector=False)
+    return _stacked(subject, shape, place, names_vector=False)
 
 
 def _stretches(shape: Shape, full: Shape) -> bool:
@@ -321,8 +353,6 @@ def _misshapen(subject: Subject, shape: Shape, place: Place | None, *, names_vec
     else:
         what = f"the Jacobian has y.shape + {name}.shape, {show((*y, *x))}, and vᵀJ"
         hint = f"the Jacobian has a row for each element of y and a column for each of {name}"
-        if shape == (math.prod(y), math.prod(x)) and place is not None:
-            hint += f"; as one of these dimensions it is reshape({place.text.strip()}, {show((*y, *x))})"
     noun = "value" if place is not None and place.source == "--expect" else "claim"
     return InputError(f"the {noun} has shape {show(shape)}; {what} {wanted}", place=place, hint=hint)
 

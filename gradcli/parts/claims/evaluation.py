@@ -47,6 +47,7 @@ SHARP = 60
 """Bits of truth and claim that have to agree before they count as the same; half of all bits where they are 0."""
 
 InputArrays = Mapping[str, Array]
+Radii = Mapping[sympy.Symbol, Ball]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +283,8 @@ class ClaimComparison:
 
         return [truth(entry) for entry in self.entries]
 
-    def claims(self, inputs: InputArrays, v: Array, bits: int) -> list[Outcome]:
-        """Evaluate the claim at a point, in the order of the entries."""
+    def claims(self, inputs: InputArrays, v: Array, bits: int, radii: Radii | None = None) -> list[Outcome]:
+        """Evaluate the claim at a point, in the order of the entries; decimals have these radii, or the tolerance."""
         if self.claim is None:
             assert self.numbers is not None, "a claim is a formula or numbers"  # noqa: S101
             return [arb(float(self.numbers.flat[self.position(entry)])) for entry in self.entries]
@@ -292,7 +293,8 @@ class ClaimComparison:
         shift: dict[Direction, Ball] = {}
         for symbol, exact in self.decimals.items():
             whole = arb(int(exact.p)) / int(exact.q)
-            shift[symbol, 0] = whole - arb(float(exact)) + arb(0, abs(whole).upper() * self.tolerance.rtol)
+            radius = abs(whole).upper() * self.tolerance.rtol if radii is None else radii[symbol]
+            shift[symbol, 0] = whole - arb(float(exact)) + arb(0, radius)
         values = self.claim.moved_to({str(VECTOR): v, **inputs, **decimals}).run(bits, shift=shift).values
         return [values[self.position(entry)] for entry in self.entries]
 

@@ -8,7 +8,7 @@ middles of enclosures, so agreement to ten digits is no accident.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,7 +22,8 @@ from gradcli.crosscheck.compare import to_float
 from gradcli.language.ops import Kind
 from gradcli.language.program.expansion import expand
 from gradcli.language.program.passes import for_formulas
-from gradcli.language.program.wengert import Atom, Line, Program, needed
+from gradcli.language.program.shapes import infer
+from gradcli.language.program.wengert import Atom, Line, Program, Shape, needed
 from gradcli.parts.claims.claim_readings import as_written
 from gradcli.parts.claims.evaluation import FIRST_BITS, ClaimComparison, Look, reference_of
 from gradcli.parts.claims.subject import VECTOR
@@ -101,6 +102,11 @@ class WrongClaim:
         return self.measured(part, self.subject.variable)
 
     @cached_property
+    def shapes(self) -> Mapping[Atom, Shape]:
+        """The shapes of all values of the text."""
+        return infer(self.typed, self.subject.known, bounded=False)
+
+    @cached_property
     def lines(self) -> list[tuple[Line, FloatArray, FloatArray]]:
         """List lines of the text that depend on x, the inner ones first, each with its value and its Jacobian."""
         moving: set[Atom] = {self.subject.variable}
@@ -176,6 +182,7 @@ def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray | None]]:
     factor = float(evidence.claimed[0, keep[0]] / truth[0, keep[0]]) if len(keep) else 0.0
     if factor and math.isfinite(factor):
         yield f"off by the factor {_simple(factor)}{_count(factor, evidence)}", factor * truth
+    yield from _terms(evidence, weights)
     parts = [(f"`{symbol}`", evidence.part(symbol)) for symbol in subject.program.variables]
     values = [(shown, part[0]) for shown, part in parts if part is not None]
     for shown, numbers in (*values, *((_shown(evidence, line), numbers) for line, numbers, _ in evidence.lines)):
@@ -206,6 +213,49 @@ def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, FloatArray |
     lowered = None if part is None else evidence.by_entry(part[0])
     what = f"the power rule: the exponent {exponent} is not lowered; {rule}"
     yield what, None if lowered is None else evidence.truth * lowered
+
+
+def _terms(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the truth with the derivative of one term of a sum off by a factor, or left out."""
+    difference = evidence.claimed - evidence.truth
+    for shown, slopes in _addends(evidence):
+        own = evidence.as_claimed(slopes, weights)
+        keep = np.flatnonzero(own[0]) if own is not None else ()
+        if own is None or not len(keep) or same(own, evidence.truth):
+            continue
+        factor = float(f"{1 + difference[0, keep[0]] / own[0, keep[0]]:.11g}")
+        if math.isfinite(factor) and factor != 1:
+            what = f"the derivative of the term {shown}"
+            said = {0.0: f"{what} is missing", -1.0: f"the sign: {what} is there times -1"}
+            words = said.get(factor, f"{what} is off by the factor {_simple(factor)}")
+            yield words, evidence.truth + (factor - 1) * own
+
+
+def _addends(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the terms that the function is the sum of, also within sums and means, each with its share of the Jacobian.
+
+    The outer ones are first.
+    """
+    lines, shapes = {line.symbol: line for line in evidence.typed.lines}, evidence.shapes
+    walk: list[tuple[Atom, float, bool]] = [(evidence.typed.output, 1.0, False)]
+    for n in range(MOST_LINES):
+        if n == len(walk):
+            return
+        atom, scale, is_summed = walk[n]
+        line = lines.get(atom)
+        name, operands = (line.call.op.name, line.call.operands) if line is not None else ("", ())
+        if name in ("add", "sub"):
+            signed = zip(operands, (scale, scale if name == "add" else -scale), strict=True)
+            walk += [(part, sign, is_summed) for part, sign in signed if shapes.get(part, ()) == shapes[atom]]
+        elif name == "neg":
+            walk.append((operands[0], -scale, is_summed))
+        elif name == "div" and (count := lines.get(operands[1])) is not None and count.call.op.name == "count":
+            walk.append((operands[0], scale / math.prod(shapes.get(count.call.operands[0], ())), is_summed))
+        elif name == "sum" and shapes[atom] == ():
+            walk.append((operands[0], scale, True))
+        if n and atom.is_Symbol and (part := evidence.part(atom)) is not None:
+            slopes = scale * (part[1].sum(axis=1, keepdims=True) if is_summed else part[1])
+            yield f"`{atom}`" if line is None else _shown(evidence, line), slopes
 
 
 def _factor(what: str, truth: FloatArray, factor: FloatArray | None) -> Iterator[tuple[str, FloatArray]]:

@@ -69,6 +69,8 @@ class OpenClaim:
         if y and not names_vector:
             yield Demand((*y, *x))
             yield Demand((*x, *y), TRANSPOSED)
+            if len(x) + len(y) > 2 and max(len(x), len(y)) < 3:
+                yield Demand((math.prod(y), math.prod(x)), TRANSPOSED)  # of stacked columns
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,16 @@ def at_likely_shapes(
         GradcliError: No shapes fit, or the likeliest reading cannot be answered.
     """
     names = unbound.snippet.program.names
-    assumed = named_variables(structures_of(assume), names)
+    assumed = named_variables(structures_of(assume), names, lambda: _small_shapes(open_readings(unbound, shape, claim)))
     found = open_readings(unbound, shape, claim, [name for name, one in assumed.items() if one.is_of_matrices])
     return answer_open(found, lambda one: answer(at_random_values(unbound, seed, one.found), None, one.claims))
+
+
+def _small_shapes(found: Sequence[OpenReading]) -> Mapping[str, Shape]:
+    """Return the shapes of variables with small sizes, as the likeliest reading has them."""
+    reading = found[0].found
+    small = reading.named.small(is_descending=True)
+    return {str(symbol): small[symbol] for symbol in reading.program.variables}
 
 
 def open_readings(

@@ -8,6 +8,7 @@ them and powers of ten are put in for one variable after the other, and for all 
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -152,6 +153,27 @@ class Search:
         suspects = () if self.box is None else self.box.suspects()
         looks = (self.look(*self._point(at)) for at in suspects)
         return next((look for look in looks if look is not None and look.worst is not None), None)
+
+    def anew_from_start(self) -> Search:
+        """Return the same search from its beginning."""
+        found = copy.copy(self)
+        found.__dict__.pop("_walk", None)
+        found._counted = found._met = found._singular = 0
+        found._hidden = None
+        return found
+
+    def farthest(self, first: Look) -> Look:
+        """Compare at all points, refuted or not; return the one, or the first, with the largest relative difference."""
+        farthest, largest, counted = first, max(one.distance for one in first.seen if one.is_apart), 0
+        with suppress(OverTimeError), time_limit():
+            for is_met, point in self._walk:
+                look = self.look(*point)
+                if look is not None and (worst := look.worst) is not None and worst.distance > largest:
+                    farthest, largest = look, worst.distance
+                counted += look is not None and bool(look.seen) and not is_met
+                if counted == self.most:
+                    break
+        return farthest
 
     def compared(self, points: int) -> Compared:
         """Compare at so many random points, or as many as there are within the work and the time."""

@@ -22,7 +22,7 @@ Source: N. J. Higham, "Functions of Matrices", 2008, section 8.3; P.-A. Absil, R
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from gradcli.errors import InputError, NamelessValueError, Span, did_you_mean
+from gradcli.errors import InputError, Span, did_you_mean
 from gradcli.language.parsing import parse
 from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Builder, Program, Shape, show
@@ -69,6 +69,7 @@ class Structure:
         is_of_matrices: Whether members are square matrices.
         is_exact: Whether floats can be members, so that a claim needs no tolerance, and may be proved.
         is_of_positives: Whether members are positive numbers, each of them free.
+        edge: Says where a member lies on the edge, from which directions lead out; empty inside.
     """
 
     name: str
@@ -82,9 +83,10 @@ class Structure:
     is_of_matrices: bool = True
     is_exact: bool = True
     is_of_positives: bool = False
+    edge: Callable[[str, Array], str] = lambda name, value: ""
 
-    def require(self, name: str, value: Array, dtype: str = "float64") -> None:
-        """Refuse a value that is no member.
+    def require(self, name: str, value: Array, dtype: str = "float64", *, is_moved: bool = True) -> None:
+        """Refuse a value that is no member; one on the edge is one, unless the derivative is by it.
 
         Raises:
             InputError: It is none.
@@ -100,6 +102,15 @@ class Structure:
         near = ROUNDINGS * float(np.finfo(dtype).eps) * float(np.abs(value).max(initial=0.0))
         if why := self.fault(name, value, near):
             raise InputError(f"{name} is not {self.called}: {why}", hint=self.fix.format(name))
+        if is_moved and (why := self.edge(name, value)):
+            hint = f"{self.fix.format(name)}, or leave {name} out of {option('wrt')}"
+            raise InputError(f"{name} is on the edge: {why}", hint=hint)
+
+    def fits(self, shape: Shape) -> bool:
+        """Tell whether it is a structure of values of this shape: of square matrices, or of vectors."""
+        if self.is_of_positives:
+            return True
+        return len(shape) > 1 and shape[-1] == shape[-2] if self.is_of_matrices else len(shape) == 1
 
     @property
     def called(self) -> str:
@@ -176,13 +187,16 @@ def _not_orthogonal(name: str, value: Array, near: float) -> str:
 
 
 def _not_on_simplex(name: str, value: Array, near: float) -> str:
-    if not (value > 0).all():
-        first = _first(name, value, ~(value > 0))
-        is_edge = bool((value >= 0).all())
-        return f"{first}, on its edge, from where directions lead out of it" if is_edge else first
+    if not (value >= 0).all():
+        return _first(name, value, ~(value >= 0))
     sums = value.sum(-1)
     wrong = ~(np.abs(sums - 1) <= max(near, near * value.shape[-1]))
     return f"the sum is {float(sums[wrong][0]):.6g}" if wrong.any() else ""
+
+
+def _edge_of_simplex(name: str, value: Array) -> str:
+    is_inside = (value > 0).all()
+    return "" if is_inside else f"{_first(name, value, value == 0)}, from where directions lead out of it"
 
 
 def _not_positive(name: str, value: Array, near: float) -> str:
@@ -316,6 +330,7 @@ STRUCTURES: Mapping[str, Structure] = {
             fix="give numbers above 0 whose sum is 1, such as {0}/sum({0})",
             drawn=_on_simplex,
             is_of_matrices=False,
+            edge=_edge_of_simplex,
         ),
         Structure(
             name="positive",
@@ -358,8 +373,15 @@ def structures_of(given: Mapping[str, str] | None) -> Assumed:
     return found
 
 
-def named_variables(assumed: Assumed, names: tuple[str, ...]) -> Assumed:
+def named_variables(
+    assumed: Assumed, names: tuple[str, ...], shapes: Callable[[], Mapping[str, Shape]] = dict
+) -> Assumed:
     """Give the structure without a name to the only variable, and refuse those of others.
+
+    Args:
+        assumed: Structures by variable.
+        names: The variables.
+        shapes: Gives the shapes of those that are known, for a hint at the variable that is meant.
 
     Raises:
         InputError: There is no such variable, or there are several, and none is named.
@@ -368,8 +390,10 @@ def named_variables(assumed: Assumed, names: tuple[str, ...]) -> Assumed:
     for name, one in assumed.items():
         known = f"the variables are: {', '.join(names) or 'none'}"
         if not name and len(names) != 1:
-            hint = f"write {option('assume', f'NAME={one.name}')}; {known}"
-            raise NamelessValueError(f"{option('assume')} names no variable", hint=hint)
+            fitting = [each for each, shape in shapes().items() if one.fits(shape)]
+            meant = " or ".join(option("assume", f"{each}={one.name}") for each in fitting)
+            hint = f"write {meant or option('assume', f'NAME={one.name}') + '; ' + known}"
+            raise InputError(f"{option('assume', one.name)} does not say of which variable", hint=hint)
         if name and name not in names:
             message = f"{option('assume')} names '{name}', and there is no such variable"
             raise InputError(message, hint=did_you_mean(name, names) or known)
@@ -389,10 +413,11 @@ def in_words(assumed: Assumed) -> str:
     return " and ".join(said)
 
 
-def remarks(assumed: Assumed) -> list[str]:
+def remarks(assumed: Assumed, wrt: Collection[str]) -> list[str]:
     """Say what is assumed, and along which directions derivatives are compared."""
     return [
-        f"{name} is assumed to be {one.called}: derivatives by it are those along {one.directions}"
+        f"{name} is assumed to be {one.called}"
+        + (f": derivatives by it are those along {one.directions}" if name in wrt else "")
         for name, one in assumed.items()
     ]
 

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import ROUND_UP, Context
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -44,12 +43,6 @@ TRIES = 30
 FEWEST_RIGHT = 2
 """Of these, how many have to show none before a claim is called right in part: one may be an accident."""
 
-MOST_OFF = 0.1
-"""The largest relative difference that a tolerance is suggested for: with more of it, it would accept anything."""
-
-MORE = 1.01
-"""How much above the largest difference a tolerance is suggested."""
-
 
 def claimed(
     subject: Subject,
@@ -62,6 +55,7 @@ def claimed(
     dtype: str = "float64",
     anew: Callable[[Mapping[str, Array]], Subject | None] | None = None,
     box: ClaimBox | None = None,
+    is_explained: bool = True,
 ) -> Claim:
     """Judge a claimed formula for a derivative, or a function that is to give it.
 
@@ -77,6 +71,7 @@ def claimed(
         dtype: That the points are rounded to.
         anew: Of a function that values decide, what it is at a point; None at a boundary, where it has no derivative.
         box: Where the claim is to hold, if not at all points; the given point is one of it.
+        is_explained: Whether the likeliest mistake is searched for.
 
     Raises:
         GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape; or the
@@ -114,14 +109,32 @@ def claimed(
         counted, failing = counted + tried, found or failing
     here = here if box is None else replace(here, seen=(), missing={})  # any point of the box
     if failing is not None:
-        if comparison.program and not comparison.program.variables and here.seen and here.worst is None:
-            notes.append(Words(f"it is right at the point: numbers for one point are for {option('expect')}"))
-        return _refuted(comparison, text, failing, counted, _likeliest(comparison, search, failing), notes)
+        notes += [*_right_here(comparison, here), *_tolerance_for(search, failing)] if is_explained else []
+        likeliest = _likeliest(comparison, search, failing) if is_explained else ""
+        return _refuted(comparison, text, failing, counted, likeliest, notes)
     if comparison.reading.is_transposed:
         return _refuted(comparison, text, here, counted, "", notes)
     answer = _unrefuted(comparison, text, here, counted, notes, unproved, proof)
     is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
     return replace(answer, status="agrees") if is_right else answer
+
+
+def _right_here(comparison: ClaimComparison, here: Look) -> list[str]:
+    """Say of a claim that another point refutes that it is right at the point that is asked about, if it is."""
+    if here.worst is not None or not here.seen or here.missing or comparison.chosen:
+        return []
+    if comparison.program and not comparison.program.variables:
+        return [Words(f"it is right at the point: numbers for one point are for {option('expect')}")]
+    return ["at the point that is checked it holds"]
+
+
+def _tolerance_for(search: Search, failing: Look) -> list[str]:
+    """Say how far a claim that is held to a tolerance is off, and which one would accept it."""
+    if search.comparison.is_exact or failing.worst is None:
+        return []
+    from gradcli.parts.claims import tolerance_advice
+
+    return [tolerance_advice.of_claim(search.comparison, failing, search.anew_from_start())]
 
 
 def _searched(
@@ -156,18 +169,43 @@ def _unproved_reason(subject: Subject, text: str, *, is_called: bool, is_of_valu
 def _unproved_kind(subject: Subject) -> str:
     """Say which kind of function one is whose Program is that of its point alone."""
     called = next((output.called for _, output in opaque_outputs(subject.program)), "")
-    return f"{called}, which cannot be read" if called else "a function that values decide"
+    branches = "a function whose code branches on values: at other values it may compute something else"
+    return (
+        f"{called}, which cannot be read" if called else f"{branches}; write the branch as torch.where(condition, a, b)"
+    )
 
 
 def _compared(
     subject: Subject, claim: str | ClaimedFunction, inputs: Mapping[str, Array], tolerance: Tolerance
 ) -> ClaimComparison:
     """Compare a claim with the function: by its formula, or by its numbers at a point where it cannot be read."""
-    if isinstance(claim, str):
-        return ClaimComparison(subject, under_assumption(subject, read(subject, claim)), tolerance)
-    reading, numbers = read_function(subject, claim, inputs)
-    if reading.program is not None:
+    reading, numbers = (read(subject, claim), None) if isinstance(claim, str) else read_function(subject, claim, inputs)
+    if numbers is None and reading.other is None:
         return ClaimComparison(subject, under_assumption(subject, reading), tolerance)
+    return _of_likelier_reading(subject, numbers, reading, inputs, tolerance)
+
+
+def _of_likelier_reading(
+    subject: Subject, numbers: Array | None, reading: Reading, inputs: Mapping[str, Array], tolerance: Tolerance
+) -> ClaimComparison:
+    """Compare a claim in its reading, or in its other one, if that alone holds at a point."""
+    comparison = _compared_reading(subject, numbers, reading, inputs, tolerance)
+    if reading.other is None or comparison.look(inputs, subject.weights).worst is None:
+        return comparison
+    other = _compared_reading(subject, numbers, reading.other, inputs, tolerance)
+    look = other.look(inputs, subject.weights)
+    return other if look.seen and look.worst is None else comparison
+
+
+def _compared_reading(
+    subject: Subject, numbers: Array | None, reading: Reading, inputs: Mapping[str, Array], tolerance: Tolerance
+) -> ClaimComparison:
+    """Compare a claim in one of its readings: by its formula if it has one, else by numbers."""
+    if reading.program is not None or numbers is None:
+        return ClaimComparison(subject, under_assumption(subject, reading), tolerance)
+    if reading.stacking is not None:
+        numbers = reading.stacking.numbers(numbers)
+        reading = replace(reading, own=reading.shape)
     return _compared_numbers(subject, numbers, reading, inputs, tolerance)
 
 
@@ -269,10 +307,14 @@ def expected(subject: Subject, value: Value, inputs: Mapping[str, Array], tolera
     """
     numbers, reading = read_numbers(subject, value)
     text = value if isinstance(value, str) else " ".join(np.array2string(numbers, separator=", ").split())
-    comparison = _compared_numbers(subject, numbers, reading, inputs, tolerance)
+    comparison = _of_likelier_reading(subject, numbers, reading, inputs, tolerance)
     here, notes = _at_the_point(comparison, inputs)
     counted = int(bool(here.seen))
     if here.worst is not None or reading.is_transposed:
+        if here.worst is not None:
+            from gradcli.parts.claims import tolerance_advice
+
+            notes = [*notes, tolerance_advice.of_numbers(here)]
         return _refuted(comparison, text, here, counted, _of_numbers(comparison, here), notes)
     remarks = _remarks(comparison, here) if counted else [f"nothing was compared: {_reason(here) or comparison.chosen}"]
     is_whole = counted and not here.missing and not comparison.chosen
@@ -378,16 +420,15 @@ def _refuted(
     answer = partial(Claim, str(subject.variable), text, reading.of, "refuted", points, mistake=likeliest)
     if worst is None:
         return answer(note=_joined(*notes, f"transposed, it has no counterexample in {points} points" * (points > 0)))
-    difference = "" if comparison.is_exact else _difference(look)
     if comparison.is_exact and not worst.is_visible:
-        difference = f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"
+        notes = [*notes, f"they differ by {to_float(abs(worst.claimed - worst.truth)):.2g}"]
     return answer(
         entry=comparison.index(worst.entry),
         claimed=to_float(worst.claimed),
         truth=to_float(worst.truth),
         at=look.inputs,
         v=look.v if reading.names_vector else None,
-        note=_joined(*notes, difference),
+        note=_joined(*notes),
     )
 
 
@@ -405,33 +446,6 @@ def _of_numbers(comparison: ClaimComparison, look: Look) -> str:
     if factor == -1:
         return "the sign: the claim is the truth times -1"
     return f"off by the factor {factor}" if len(pairs) > 1 else ""
-
-
-def _difference(look: Look) -> str:
-    """Say the largest difference at a point, and the tolerance that would accept it."""
-    apart = [one for one in look.seen if one.is_apart]
-    largest = max(one.distance for one in apart)
-    if math.isfinite(largest):
-        difference = f"the relative difference is {largest:.2g}"
-        return (
-            Words(f"{difference}; {option('rtol', str(_above(largest)))} would accept it")
-            if largest <= MOST_OFF
-            else difference
-        )
-    absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
-    if not math.isfinite(float(_above(absolute))):
-        return ""
-    accepted = f"{option('atol', str(_above(absolute)))} would accept it"
-    return Words(f"the difference is {absolute:.2g}, where the truth is 0; {accepted}")
-
-
-def _above(number: float) -> str:
-    """Round up to two digits.
-
-    >>> _above(0.025), _above(1.234e-5), _above(1.79e308)
-    ('0.026', '1.3e-05', 'inf')
-    """
-    return f"{float(Context(prec=2, rounding=ROUND_UP).create_decimal(number * MORE)):.2g}"
 
 
 def _joined(*notes: str) -> str:

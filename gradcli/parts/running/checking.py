@@ -17,7 +17,7 @@ from gradcli.errors import TooLargeError, UsageError, WrongGradientsError
 from gradcli.locking import one_at_a_time
 from gradcli.parts.running.calling import Called, PartnerFunction, custom_of, module_of, name_of, signature
 from gradcli.parts.running.complex_parts import by_real_parts, is_complex
-from gradcli.parts.running.gradcheck_arguments import GradcheckOptions, require_function
+from gradcli.parts.running.gradcheck_arguments import GradcheckOptions, require_function, understood_of
 from gradcli.parts.running.python_functions import PythonFunction, compare, stated_gradient
 from gradcli.parts.running.stated_gradients import StatedGradient
 from gradcli.recording.aten_calls import Argument
@@ -257,13 +257,16 @@ def checked_text(
     if given := next((name for name, one in others.items() if one is not None), ""):
         raise UsageError(f"{given}= is for functions of Python", hint="state the derivative of a text by claim=")
     asked = Function(text) if isinstance(text, str) else text
-    left = {name: one for name, one in options.items() if name not in ("v", "raise_exception") or one is not None}
-    raises = bool(left.pop("raise_exception", True))
+    wanted = understood_of(options, {*asked.variables, "v"})
+    left = {name: one for name, one in {**wanted.named, **wanted.options}.items() if name != "v" or one is not None}
     if gradient is not None:
         left |= claims_and_numbers(gradient if isinstance(gradient, Mapping) else {"": gradient})
     with progress.budget(budget) if budget is not None else nullcontext():
         answer: Checking = asked.check(*values, **left)
-    if raises:
+    said = [*wanted.remarks, *["fast_mode=True is not used: each row of J is checked"] * wanted.is_fast]
+    if said and not isinstance(answer, BoxChecking):
+        answer = replace(answer, remarks=(*answer.remarks, *said))
+    if wanted.raises:
         require_passed(answer, asked.expression, budget)
     return answer
 

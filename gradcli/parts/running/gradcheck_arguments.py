@@ -8,7 +8,7 @@ Source: `torch.autograd.gradcheck` of PyTorch 2.13 and its documentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from gradcli.autodiff._torch import torch
@@ -18,8 +18,14 @@ from gradcli.questions.call_arguments import ArgumentError
 from gradcli.questions.other_keywords import MEANT
 from gradcli.recording.aten_calls import Argument
 
-TAKEN = {"check_forward_ad": "forward", "check_batched_grad": "batched", "grad_outputs": "v"}
-"""Options of gradcheck that `check` has under another name."""
+SECOND = ("gradgradcheck", "check_gradgrad", "gradgrad", "check_second_order", "second_order")
+"""Names by which callers ask for second derivatives, as the function `gradgradcheck` does."""
+
+TAKEN = {
+    **{"check_forward_ad": "forward", "check_batched_grad": "batched", "grad_outputs": "v"},
+    **dict.fromkeys(SECOND, "order"),
+}
+"""Options of gradcheck, and of tests that call it, that `check` has under another name."""
 
 DEFAULTS: Mapping[str, Argument] = {
     "eps": 1e-6,
@@ -33,12 +39,14 @@ DEFAULTS: Mapping[str, Argument] = {
     "check_fwd_over_rev": False,
     "check_rev_over_rev": True,
     "check_backward_ad": True,
+    "check_grad": True,
+    **dict.fromkeys(SECOND, False),
     "fast_mode": False,
     "masked": None,
     "grad_outputs": None,
     "gen_non_contig_grad_outputs": False,
 }
-"""Options of gradcheck and gradgradcheck by name, with their defaults, which ask for nothing here."""
+"""Options of gradcheck, of gradgradcheck and of tests that call both, with their defaults, which ask for nothing."""
 
 INSTEAD = {
     "eps": "the truth is an enclosure, and no difference with a step eps",
@@ -49,6 +57,7 @@ INSTEAD = {
     "check_fwd_over_rev": "second derivatives are taken by a second backward pass",
     "check_rev_over_rev": "second derivatives are taken by a second backward pass",
     "check_backward_ad": "the backward pass is checked in any case",
+    "check_grad": "the backward pass is checked in any case",
     "masked": "sparse tensors are refused, so that no entry is left out",
     "gen_non_contig_grad_outputs": "each custom function is tried with a v that is not contiguous in any case",
 }
@@ -92,12 +101,25 @@ def understood(named: Mapping[str, Argument], function: Callable[..., object], c
     ('eps=1e-05 is not used: the truth is an enclosure, and no difference with a step eps',)
     """
     known = named.keys() & DEFAULTS.keys()
-    parameters = signature(function, name_of(function), count).kinds if known else {}
+    return understood_of(named, signature(function, name_of(function), count).kinds if known else {})
+
+
+def understood_of(named: Mapping[str, Argument], parameters: Collection[str]) -> GradcheckOptions:
+    """Read the options of gradcheck among arguments by name, where the names of the function's own are known.
+
+    >>> understood_of({"gradgradcheck": True, "second_order": 1.0}, ["second_order"])[:2]
+    ({'second_order': 1.0}, {'order': 2})
+    """
+    known = named.keys() & DEFAULTS.keys()
     own = {name: one for name, one in named.items() if name in known and name not in parameters}
     asked = {name: one for name, one in own.items() if name in TAKEN or one != DEFAULTS[name]}
     return GradcheckOptions(
         named={name: one for name, one in named.items() if name not in own},
-        options={TAKEN[name]: one for name, one in asked.items() if name in TAKEN and one is not DEFAULTS[name]},
+        options={
+            TAKEN[name]: (2 if one else 1) if name in SECOND else one
+            for name, one in asked.items()
+            if name in TAKEN and one is not DEFAULTS[name]
+        },
         raises=bool(own.get("raise_exception", True)),
         is_fast=bool(own.get("fast_mode", False)),
         remarks=tuple(

@@ -168,11 +168,14 @@ class PythonFunction(Function):
             return structures_of_variables(assume, self.variables if len(self.variables) == 1 else self.parameters)
         return {}
 
-    def _assuming(self, assume: Mapping[str, str] | None, at: Inputs | None) -> PythonFunction:
+    def _assuming(
+        self, assume: Mapping[str, str] | None, at: Inputs | None, wrt: Sequence[str] | None
+    ) -> PythonFunction:
         structures = self._structures(assume)
         for name, value in self._by_name(at).items():
             if name in structures:
-                structures[name].require(name, read_value(value, f"--at {name}"), self._dtype or "float64")
+                array, is_moved = read_value(value, f"--at {name}"), wrt is None or name in wrt
+                structures[name].require(name, array, self._dtype or "float64", is_moved=is_moved)
         if not structures:
             return self
         function = copy.copy(self)

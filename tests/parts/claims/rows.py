@@ -21,6 +21,10 @@ ENTERED = {
     "check x**2 --at 1,2 --claim 2*x": "99 682 7550",
 }
 
+RULES = {
+    "parts/claims/mistakes.py": "the terms of a sum",
+}
+
 GRADIENTS = {
     "parts/claims/algebraic_proof.py": "proofs in whole tensors",
     "parts/claims/differentials.py": "what a claimed differential says of the derivative",

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 
 from gradcli import Function
+from gradcli.crosscheck.compare import Tolerance
 from gradcli.errors import GradcliError
+from gradcli.parts.claims.verdict import claimed
 from tests.conftest import Command
 from tests.examples import examples, first_of_each, part
 from tests.parsing import parse
-from tests.parts.claims.asking import claim_of, number_of
+from tests.parts.claims.asking import claim_of, number_of, subject_at
 
 _A, _S, _P = "[[1, 2, -1], [0.5, -3, 4]]", "[[1, 2], [3, 5]]", "[[2, 1], [0.5, 3]]"
 
@@ -295,7 +297,30 @@ REFUTED: list[tuple[str, str, At, str]] = [
     ("x", "sign(x)**2", {"x": 2}, ""),
     ("x", "where(x == 0.125, 5, 1)", {"x": 2}, ""),
     ("where(y > 0, x, 2*x)", "where(y >= 0, 1, 2)", {"x": 1, "y": 1}, ""),
-    ("x**3 - x", "3*x**2", {"x": 1}, ""),
+    # a term of a sum, also within sums and means
+    ("x**3 - x", "3*x**2", {"x": 1}, "the derivative of the term `x` is missing"),
+    ("sum(x**2 - 3*x)", "2*x + 3", {"x": [1, 2]}, "the sign: the derivative of the term `3*x` is there times -1"),
+    (
+        "mean(x**2 + w*x)",
+        "2*x/3 + w",
+        {"w": [3, 4, 5], "x": [1, 2, 3]},
+        "the derivative of the term `w*x` is off by the",
+    ),
+    (
+        "x**2 + sin(x)",
+        "v*(2*x + 2*cos(x))",
+        {"x": [1, 2]},
+        "the derivative of the term `sin(x)` is off by the factor 2",
+    ),
+    ("(x-1)**2/2 + x/3", "x - 1/3", {"x": 2}, "the derivative of the term `x/3` is off by the factor 2"),
+    (
+        "sum((A@x - b)**2) + 0.01*x@x",
+        "2*A.T@(A@x - b) + 0.01*x",
+        {"A": _S, "x": [1, 2], "b": [1, 1]},
+        "the derivative of t",
+    ),
+    ("sin(x) + x**2", "cos(x) + x**3", {"x": 2}, ""),
+    ("x*exp(x) + x", "x*exp(x) + 1", {"x": 2}, ""),
     ("prod(x)", "Π[k=0..1, k≠j] x[k]", {"x": [2, 3, 4]}, ""),
     ("prod(x)", "where(x == 0, 17, prod(x)/x)", {"x": [2, 3, 0]}, ""),
     # where branches meet is looked for on both sides, however far away; between, beside and at these places
@@ -462,6 +487,32 @@ def test_expected_numbers_say_how_far_they_are_off() -> None:
     assert wrong.note == "the relative difference is 0.025; --rtol 0.026 would accept it"
     zero = number_of("cos(x)", "0.1", {"x": 0})
     assert zero.note == "the difference is 0.1, where the truth is 0; --atol 0.11 would accept it"
+
+
+@pytest.mark.parametrize(
+    ("f", "text", "at", "said"),
+    [
+        ("x**2/6", "0.33*x", 3, "--rtol 0.011"),
+        ("x**2/6", "0.3333*x", 3, "--rtol 0.00011"),
+        ("log(x)/log(10)", "0.434/x", 3, "--rtol 0.00069"),
+        ("pi*x**2", "6.28*x", 2, "--rtol 0.00052"),
+        ("exp(0.1*x)/3", "0.0333*exp(0.1*x)", 3, "--rtol 0.0011"),
+        # elsewhere it is off by any factor, or the last digits are others
+        ("x**2/6 + sin(x)", "0.333*x + cos(x)", 3, "the relative difference is 0.1"),
+        ("x**3/3 - x", "0.999*x**2 - 1", 3, "0.0011, more than the rounding of its decimals explains"),
+        ("x**3", "2.9*x**2", 2, "0.033, more than the rounding of its decimals explains"),
+        ("exp(0.1*x)", "0.11*exp(0.1*x)", 3, "0.1, more than the rounding of its decimals explains"),
+        ("x**2 + 0.01*x**2", "2*x + 0.01*x", 3, "0.005, more than the rounding of its decimals explains"),
+        ("2*x", "2.0000001", 3, "5e-08, more than the rounding of its decimals explains"),
+    ],
+)
+def test_a_tolerance_is_advised_that_was_tried(f: str, text: str, at: float, said: str) -> None:
+    """Where the last digits of decimals explain the difference; with it the claim has no counterexample."""
+    claim = claim_of(f, text, {"x": at})
+    assert (claim.status, said in claim.note, "would accept it" in claim.note) == ("refuted", True, said[:2] == "--")
+    if said.startswith("--rtol"):
+        subject, arrays = subject_at(f, {"x": at})
+        assert claimed(subject, text, arrays, Tolerance(float(said.split()[1]))).status == "no counterexample"
 
 
 def test_no_tolerance_is_suggested_that_would_accept_anything() -> None:

@@ -164,14 +164,24 @@ ERRORS: list[tuple[str, At, dict[str, str], str, str]] = [
     ("trace(A)", {"A": _S}, {"A": "symetric"}, "names 'symetric', which is no structure", "did you mean 'symmetric'?"),
     ("trace(A)", {"A": _S}, {"A": "unitary"}, "names 'unitary', which is no structure", "the structures are: symm"),
     ("trace(A)", {"A": _S}, {"B": "spd"}, "names 'B', and there is no such variable", "the variables are: A"),
-    ("x@A", {"A": _S, "x": _X}, {"": "spd"}, "names no variable", "the variables are: x, A"),
+    (
+        "x@A",
+        {"A": _S, "x": _X},
+        {"": "spd"},
+        'assume="spd" does not say of which variable',
+        'write assume={"A": "spd"}',
+    ),
+    ("x@A", {"A": _S, "x": _X}, {"": "simplex"}, "does not say of which variable", 'write assume={"x": "simplex"}'),
+    ("x*y", {"x": 1, "y": 2}, {"": "spd"}, "does not say of which variable", "; the variables are: x, y"),
+    ("A@B@x", {"A": _S, "B": _S, "x": _X}, {"": "symmetric"}, "does not say of", '"symmetric"} or assume={"B": '),
     ("trace(A)", {"A": _B}, {"A": "symmetric"}, "A is not symmetric: A[0,1] = 2 and A[1,0] = 3", "(A + A.T)/2"),
     ("trace(A)", {"A": [[1, 2], [2, 1]]}, {"A": "spd"}, "its smallest eigenvalue is -1", "eigenvalues are above 0"),
     ("trace(A)", {"A": _B}, {"A": "diagonal"}, "A is not diagonal: A[0,1] = 2", "zeros off the diagonal"),
     ("trace(A)", {"A": _B}, {"A": "triangular"}, "A is not lower triangular: A[0,1] = 2", "the function of A.T"),
     ("trace(A)", {"A": _S}, {"A": "orthogonal"}, "A is not orthogonal: (A.T@A)[0,0] = 5", "orthonormal columns"),
     ("sum(x)", {"x": _X}, {"x": "simplex"}, "x is not on the simplex: the sum is 3", "whose sum is 1"),
-    ("sum(x)", {"x": [0, 1]}, {"x": "simplex"}, "x[0] = 0, on its edge", "numbers above 0"),
+    ("sum(x)", {"x": [0, 1]}, {"x": "simplex"}, "x is on the edge: x[0] = 0, from where", "leave x out of wrt"),
+    ("sum(x)", {"x": [-1, 2]}, {"x": "simplex"}, "x is not on the simplex: x[0] = -1", "numbers above 0"),
     ("sum(x)", {"x": [1, -2]}, {"x": "positive"}, "x is not positive: x[1] = -2", "numbers above 0"),
     ("sum(x)", {"x": _X}, {"x": "symmetric"}, "has shape (2,), not that of a square matrix", ""),
     ("x**2", {"x": 2}, {"x": "diagonal"}, "is a number and no square matrix", ""),
@@ -188,6 +198,59 @@ def test_a_value_or_a_name_that_does_not_fit_is_an_error(
         Function(f).check(at, assume=assume)
     assert message in raised.value.message
     assert hint in (raised.value.hint or "")
+
+
+_CROSS_ENTROPY, _ONE_HOT, _Z = "-sum(t*log_softmax(z))", [0, 1, 0], [1, 2, 0.5]
+
+
+def claim_at(text: str, at: At) -> Any:
+    """Evaluate a claim at a point."""
+    return Function(text).eval({name: one for name, one in at.items() if name in Function(text).variables}).value
+
+
+# f, the point, the variables to differentiate by, the claim, what it is said to hold for, and the assumption for that
+HINTS: list[tuple[str, At, list[str], str, str, dict[str, str]]] = [
+    (_CROSS_ENTROPY, {"z": _Z, "t": _ONE_HOT}, ["z"], "softmax(z) - t", "t on the simplex", {"t": "simplex"}),
+    (_CROSS_ENTROPY, {"z": _Z, "t": _P}, ["z"], "softmax(z) - t", "t on the simplex", {"t": "simplex"}),
+    ("logsumexp(z) - t@z", {"z": _Z, "t": _ONE_HOT}, ["z"], "sum(t)*softmax(z) - t", "t on", {"t": "simplex"}),
+    ("sum(p*log(p/q))", {"p": _P, "q": _P}, ["q"], "-p/q + sum(p) - 1", "p on the simplex", {"p": "simplex"}),
+    ("sum(abs(x)*y)", {"x": _X, "y": [0, 3]}, ["x"], "y", "positive x", {"x": "positive"}),
+    ("sum(A@x)", {"x": _X, "A": _D}, ["x"], "diag(A)", "diagonal A", {"A": "diagonal"}),
+    ("sum(A@x)", {"x": _X, "A": _L}, ["x"], "[A[0,0] + A[1,0], A[1,1]]", "lower", {"A": "triangular"}),
+    ("x@A@x", {"x": _X, "A": _S}, ["x"], "2*A@x", "symmetric A", {"A": "symmetric"}),
+    (_CROSS_ENTROPY, {"z": _Z, "t": _ONE_HOT}, ["z"], "2*softmax(z) - t", "", {}),
+    (_CROSS_ENTROPY, {"z": _Z, "t": [0.2, 0.5, 0.4]}, ["z"], "softmax(z) - t", "", {}),
+    ("-log(t@softmax(z))", {"z": _Z, "t": _P}, ["z"], "softmax(z) - t", "", {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "wrt", "claim", "said", "assume"), HINTS, ids=[f"{f}: {c}" for f, _, _, c, *_ in HINTS]
+)
+def test_what_a_refuted_claim_holds_for_is_named_after_it_was_tried(
+    f: str, at: At, wrt: list[str], claim: str, said: str, assume: dict[str, str]
+) -> None:
+    """And the claim is proved, where the hint is followed; that it holds at the values given is said, too."""
+    [found] = Function(f).check(at, wrt=wrt, claim={wrt[0]: claim}).claims
+    assert (found.status, f"it holds for {said}" in found.note) == ("refuted", bool(said)), found.note
+    [refuted] = Function(f).check(at, wrt=wrt, expect={wrt[0]: claim_at(claim, at)}).claims
+    assert ("at the point that is checked it holds" in found.note) == refuted.passes(()), found.note
+    if assume:
+        [(name, structure)] = assume.items()
+        assert f"--assume {name}={structure}" in found.note
+        assert Function(f).check(at, wrt=wrt, claim={wrt[0]: claim}, assume=assume).claims[0].status == "proved"
+
+
+@pytest.mark.parametrize("wrt", [["z", "t"], None])
+def test_only_what_is_differentiated_by_must_lie_inside_the_simplex(wrt: list[str] | None) -> None:
+    """A one-hot target is a constant; the hint says to leave it out of the variables."""
+    function, asked = Function(_CROSS_ENTROPY), {"claim": {"z": "softmax(z) - t"}}
+    at = {"z": _Z, "t": _ONE_HOT}
+    assert function.check(at, wrt=["z"], assume={"t": "simplex"}, **asked).passed
+    with pytest.raises(InputError, match="on the edge"):
+        function.check(at, wrt=wrt, assume={"t": "simplex"}, **asked)
+    [found] = function.check(at, wrt=wrt, **asked).claims
+    assert "--assume t=simplex and --wrt z" in found.note
 
 
 def test_the_shell_says_both(gradcli: Command) -> None:

@@ -80,6 +80,53 @@ def test_its_arguments_are_taken(
         np.testing.assert_array_equal(answer.value, 3 * X.numpy())
 
 
+def _halved_twice(x: torch.Tensor) -> Any:
+    """A square whose own backward is right once, and half of the truth where it is differentiated."""
+    return Squared.apply(x)
+
+
+class Squared(torch.autograd.Function):
+    """x**2, whose backward hides half of its dependence on x from autograd."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        """Return x**2."""
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, v: torch.Tensor) -> Any:
+        """Return 2*x*v."""
+        (x,) = ctx.saved_tensors
+        return v * (x + x.detach())
+
+
+@pytest.mark.parametrize(
+    ("options", "is_right", "remark"),
+    [
+        ({}, True, ""),
+        ({"order": 2}, False, ""),
+        ({"gradgradcheck": True}, False, ""),
+        ({"gradgradcheck": False}, True, ""),
+        ({"check_gradgrad": True}, False, ""),
+        ({"check_gradgrad": True, "check_grad": True}, False, ""),
+        ({"gradgrad": True, "eps": 1e-6}, False, ""),
+        ({"second_order": True}, False, ""),
+        ({"check_second_order": True}, False, ""),
+        ({"check_grad": False}, True, "check_grad=False is not used: the backward pass is checked in any case"),
+        ({"check_forward_ad": False, "gradgradcheck": True, "nondet_tol": 0.0}, False, ""),
+    ],
+)
+def test_second_derivatives_are_asked_for_by_the_names_of_others(
+    options: dict[str, Any], is_right: bool, remark: str
+) -> None:
+    """They are those of `order=2`, and find a backward that is right only once; of a text, too."""
+    found = gradcli.check(_halved_twice, X, raise_exception=False, **options)
+    assert (found.passed, [one for one in found.remarks if "not used" in one]) == (is_right, [remark] * bool(remark))
+    text = gradcli.check("x**2", X.tolist(), **options)
+    assert (text.passed, "second order" in str(text)) == (True, not is_right)
+
+
 @pytest.mark.parametrize(
     ("function", "at", "options", "found"),
     [
@@ -288,7 +335,11 @@ def test_a_wrong_gradient_is_refuted(
     ("function", "gradient", "why"),
     [
         (lambda x: SINE(x).sum(), torch.cos, " of opaque_functions::sine_0 (test_gradcheck_arguments.py, "),
-        (lambda x: x.sum() if x[0] > 0 else 1 * x.sum(), torch.ones_like, " of a function that values decide"),
+        (
+            lambda x: x.sum() if x[0] > 0 else 1 * x.sum(),
+            torch.ones_like,
+            " of a function whose code branches on values: at other",
+        ),
         (_CUBE, lambda x: 3 * np.array([float(one) for one in x]) ** 2, ", as <lambda> was called at each point"),
     ],
 )
@@ -435,6 +486,8 @@ OWN = """
 def f(x): return (x**3).sum()
 def fprime(x): return 3*x**2
 def wrong(x): return 2*x**2
+def ridge(x, w): return ((x - w)**2).mean() + 0.01*(x*x).sum()
+def halved(x, w): return 2/len(x)*(x - w) + 0.01*x
 def two(x, w, n: int = 2): return (w*x**n).sum()
 def gradients(x, w, n: int = 2): return n*w*x**(n - 1), x**n
 def called(x, w, n): return [n*float(w[k])*float(x[k])**(n - 1) for k in range(len(x))]
@@ -446,6 +499,11 @@ def called(x, w, n): return [n*float(w[k])*float(x[k])**(n - 1) for k in range(l
     [
         ("own.py::f --at 1,2 --claim own.py::fprime", 0, "claim own.py::fprime: proved"),
         ("own.py::f --at 1,2 --claim own.py::wrong", 1, "claim own.py::wrong: refuted"),
+        (
+            "own.py::ridge --at x=1,2,4 --at w=3,5,6 --wrt x --claim own.py::halved",
+            1,
+            "`sum(x*x)*0.01` is off by the factor 1/2; ",
+        ),
         ("own.py::two --at x=1,2 --at w=3,4 --claim own.py::gradients", 0, "claim own.py::gradients for w: proved"),
         ("own.py::two --at x=1,2 --at w=3,4 --claim x=own.py::gradients", 0, "claim own.py::gradients for x: proved"),
         ("own.py::two --at x=1,2 --at w=3,4 --at n=3 --wrt x --claim own.py::gradients", 0, "gradients: proved"),
@@ -459,6 +517,7 @@ def test_a_function_in_a_file_is_a_claim(words: str, code: int, said: str, folde
     (folder / "own.py").write_text(OWN)
     run = gradcli("check", *words.split())
     assert (run.code, said in run.out) == (code, True), run.out + run.err
+    assert "would accept it" not in run.out
 
 
 def test_a_request_runs_no_claim(folder: Any, gradcli: Command) -> None:
