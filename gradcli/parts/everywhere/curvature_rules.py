@@ -3,7 +3,8 @@
 A function of convex functions is convex where it is convex itself, and rises with each of them.  Second slopes tell
 where an operation is convex on the range of its operands, first slopes where it rises.  Logarithms of exponentials,
 of products, quotients and powers are told by theirs; a sum of numbers with convex logarithms has one too, by Hölder's
-inequality.  Powers over powers are told by the perspective.  What is singular, as the Hessian of log(exp(x) + exp(y)) is, or has kinks, is told here alone.
+inequality.  Powers over powers are told by the perspective.
+What is singular, as the Hessian of log(exp(x) + exp(y)) is, or has kinks, is told here alone.
 Of an array, all elements are told together.
 Source: S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, sections 3.2.4 and 3.5.
 """
@@ -170,7 +171,7 @@ def _with_roots(found: Curved, line: Line, operands: Sequence[Jet], inside: Sequ
     powers, concave = [one.convex_root for one in inside], [one.concave_root for one in inside]
     signs = {1 if (one.value.low >= 0).all() else -1 if (one.value.high <= 0).all() else 0 for one in operands}
     match call.op.name, call.op.kind:
-        case ("mul" | "dot" | "square"), _ if len(set(call.operands)) == 1:
+        case (("mul" | "dot" | "square"), _) if len(set(call.operands)) == 1:
             return replace(found, convex_root=2 * _size_root(operands[0], inside[0]))
         case "sqrt", _:
             return _with_roots_of_power(found, 0.5, operands[0], inside[0])
@@ -182,10 +183,9 @@ def _with_roots(found: Curved, line: Line, operands: Sequence[Jet], inside: Sequ
         case "mul", _:
             fixed = [n for n, one in enumerate(operands) if not one.slopes]
             return replace(found, convex_root=powers[1 - fixed[0]] if fixed else 0.0, concave_root=sum(concave))
-        case "div", _ if powers[0] >= concave[1] + 1 and (operands[0].value.low >= 0).all():
-            return replace(found, own=found.own | Curving.CONVEX)
-        case "div", _ if powers[0] >= concave[1] + 1:
-            return replace(found, own=found.own | Curving.CONCAVE)
+        case "div", _ if math.isfinite(concave[1]) and powers[0] >= concave[1] + 1:
+            is_positive = bool((operands[0].value.low >= 0).all())
+            return replace(found, own=found.own | (Curving.CONVEX if is_positive else Curving.CONCAVE))
         case "add", _ if signs in ({1}, {-1}):
             return replace(found, convex_root=min(powers))
         case "maximum", _ if signs == {1}:

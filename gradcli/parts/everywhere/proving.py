@@ -221,7 +221,9 @@ def _singular(quantity: BoxQuantity, left: BoxSet, box: MovingBox) -> str:
     if count < 2 or 2 * len(flat) < len(some):
         return ""
     where = ", ".join(f"{name} = {number:.3g}" for name, number in box.by_name(middle[:, flat[0]]).items())
-    return f"the Hessian is singular, as at {where}: bounds in a box do not tell its eigenvalue 0 from one on either side"
+    return (
+        f"the Hessian is singular, as at {where}: bounds in a box do not tell its eigenvalue 0 from one on either side"
+    )
 
 
 NARROW = 2.0**-20

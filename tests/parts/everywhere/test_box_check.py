@@ -91,6 +91,24 @@ def _slope(x: float) -> float:
         return float(mp.sin(at) / at**2 - 2 * (1 - mp.cos(at)) / at**3)
 
 
+CANCELLING = [
+    ("sqrt(1 + x**2) - 1", "1e-12..1", "float32"),
+    ("1 - cos(x)", "1e-12..1", "float32"),
+    ("exp(x) - 1 - x", "1e-9..1", "float64"),
+]
+
+
+@pytest.mark.parametrize(("text", "ends", "dtype"), CANCELLING)
+def test_a_region_is_called_inaccurate_up_to_where_witnesses_fail(text: str, ends: str, dtype: Any) -> None:
+    """What is beside it is open, and the words claim no more than that."""
+    answer = Function(text).check(box={"x": ends}, dtype=dtype)
+    found = {one.verdict: one for one in answer.regions}
+    assert found["inaccurate"].high["x"] <= found["open"].low["x"] + 1e-12
+    assert found["open"].found in ("", "agree")
+    assert "at every point of the proved region" in str(answer)
+    assert "inaccurate: so it is at the witness; of the rest of its region nothing is proved" in str(answer)
+
+
 def test_a_trap_is_found_where_the_branch_is_not_taken() -> None:
     """Half of the box, with torch's nan as its witness."""
     found = _regions("where(x > 0, sqrt(x), 0)", x="-1..1")
