@@ -46,18 +46,18 @@ def is_infinite(line: TypedLine) -> bool:
 
 
 def finite_ranges(line: TypedLine, *, is_picture: bool = False) -> Iterator[Words]:
-    """Give each range to infinity numbers for ends: nearly all of it, of which a picture shows nothing, or a part."""
+    """Give each range to infinity numbers for ends: a part, or nearly all of it, of which a picture shows nothing."""
     for one in typed_values(line):
         if one.kind is OptionKind.RANGES and _INFINITE.search(one.typed) is not None:
             yield from map(one.put, _finite_ranges(one.typed, is_picture=is_picture))
 
 
 def _finite_ranges(typed: str, *, is_picture: bool) -> Iterator[str]:
-    """Write a range to infinity with numbers: nearly all of it, of which a picture shows nothing, and a part.
+    """Write a range to infinity with numbers: a part of it, and nearly all of it, of which a picture shows nothing.
 
     >>> [*_finite_ranges("x=1..inf", is_picture=False)], [*_finite_ranges("-oo..oo", is_picture=True)]
-    (['x=1..1e300', 'x=1..10'], ['-10..10'])
+    (['x=1..10', 'x=1..1e300'], ['-10..10'])
     """
     numbers = [abs(float(one)) for one in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", typed)]
-    for most in (["1e300"] * (not is_picture)) + [f"{10 * max([1.0, *numbers]):g}"]:
+    for most in [f"{10 * max([1.0, *numbers]):g}"] + ["1e300"] * (not is_picture):
         yield _INFINITE.sub(lambda found, most=most: found["sign"].strip("+") + most, typed)  # type: ignore[misc]

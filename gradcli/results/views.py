@@ -214,6 +214,7 @@ class Improvement(Reply, kw_only=True):
         bits: The bits of a number of the dtype.
         before: The bits lost by the function as typed; None where that is not known.
         after: The bits lost by the better form.
+        still_lost: What the better form still loses more than a check lets pass, and where, in words; empty if nothing.
         proved_bits: The bits that it, or the text as typed, is proved to lose at most at every point of the ranges.
         strips: The lost bits by magnitude, a strip a variable.
         notes: Further remarks.
@@ -239,6 +240,7 @@ class Improvement(Reply, kw_only=True):
     bits: int
     before: BitsLost | None = json_field(omit=if_none, default=None)
     after: BitsLost | None = json_field(omit=if_none, default=None)
+    still_lost: str = json_field(omit=if_empty, default="")
     proved_bits: int | None = json_field(omit=if_none, default=None)
     strips: tuple[Strip, ...] = json_field(omit=if_empty, default=())
     notes: tuple[str, ...] = json_field(omit=if_empty, default=())
@@ -246,8 +248,8 @@ class Improvement(Reply, kw_only=True):
     @property
     @json_property(before="warnings")
     def passed(self) -> bool:
-        """Tell whether a better form was found, or the function as typed is fine."""
-        return self.outcome != "none"
+        """Tell whether the function as typed is fine, or a better form was found that keeps digits everywhere."""
+        return self.outcome != "none" and not self.still_lost
 
 
 # -- graph

@@ -36,7 +36,7 @@ from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.region_words import CERTAIN
 from gradcli.parts.everywhere.rounded_passes import has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
-from gradcli.parts.everywhere.witness_groups import Witness, WitnessGroups, differ, worst_of
+from gradcli.parts.everywhere.witness_groups import Witness, WitnessGroups, between_wrong, differ, worst_of
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.bound_function import FunctionWithValues
 from gradcli.questions.judging import compare_numbers
@@ -359,13 +359,24 @@ def _regions(
         yield places, _described(box, boxes, verdict, None)
         return
     seen = _judged(box, witness_points(boxes, MOST_TRIED)[:, :MOST_TRIED])
+    worst = worst_of(seen)
     if verdict not in CERTAIN or not differ(seen):
-        yield places, _described(box, boxes, verdict, worst_of(seen))
+        if verdict in CERTAIN and worst is not None and worst[1] in FOUND and len(box.low) == 1:
+            inside = between_wrong(boxes, lambda at: _worst(box, at), seen)
+            beside = [one for one in seen if not _are_in(boxes.take(inside), one[0])]
+            if not inside.all():
+                yield places[~inside], _described(box, boxes.take(~inside), verdict, worst_of(beside))
+            places, boxes = places[inside], boxes.take(inside)
+        yield places, _described(box, boxes, verdict, worst)
         return
     groups = WitnessGroups(boxes, lambda at: worst_of(_judged(box, at)))
     groups.add(seen)
     for own, worst in groups.found():
         yield places[own], _described(box, boxes.take(own), verdict, worst)
+
+
+def _are_in(boxes: BoxSet, at: Array) -> bool:
+    return bool(((boxes.low <= at[:, None]) & (at[:, None] <= boxes.high)).all(axis=0).any())
 
 
 def _described(box: MovingBox, boxes: BoxSet, verdict: RegionVerdict, witness: Witness | None) -> BoxRegion:

@@ -17,7 +17,7 @@ from gradcli.parts import is_listed
 from gradcli.parts.everywhere.held_kinds import not_everywhere
 from gradcli.parts.everywhere.other_forms import NO_TIME
 from gradcli.parts.everywhere.region_maps import chart, require_map
-from gradcli.parts.everywhere.region_words import REGIONS, named
+from gradcli.parts.everywhere.region_words import BY_WITNESS, REGIONS, named
 from gradcli.parts.everywhere.stopping import OVER_TIME
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.formula_tables import code, note
@@ -130,7 +130,11 @@ def _regions(answer: results.BoxChecking, digits: int | None) -> Iterator[doc.No
     yield doc.Table(lines("verdict", "share", f"within ({count(answer.boxes)})", "witness"), tuple(rows))
     if any(one.verdict == "proved" for one in answer.regions):
         most = outward(answer.rtol or 0.0, 3, is_upper=True)
-        yield note(f"proved: torch is off by at most {most}, relative to the truth, at every point")
+        part = "" if all(one.verdict == "proved" for one in answer.regions) else " of the proved region"
+        yield note(f"proved: torch is off by at most {most}, relative to the truth, at every point{part}")
+    for verdict in dict.fromkeys(one.verdict for one in answer.regions if one.verdict in BY_WITNESS and one.at):
+        words = REGIONS[verdict][0].removeprefix("✗ ")
+        yield note(f"{words}: so it is at the witness; of the rest of its region nothing is proved")
     if any(one.verdict == "underflow" for one in answer.regions):
         smallest = np.finfo(answer.dtype).smallest_normal
         yield note(f"underflow: a number is below {smallest:.3g}, where digits are lost, and torch's is so too, or 0")
@@ -151,7 +155,8 @@ def _outcome(proof: results.BoxProof) -> str:
         where = ", ".join(f"{name} = {in_digits(number)}" for name, number in proof.at.items())
         return f" at {where}{note_}"
     if proof.status == "undecided":
-        return f": {outward(proof.left, 2, is_upper=True)} of the box is left{note_}"
+        left = "all" if proof.left >= 1 else outward(proof.left, 2, is_upper=True)
+        return f": {left} of the box is left{note_}"
     return f" ({count(proof.boxes)}{note_})"
 
 

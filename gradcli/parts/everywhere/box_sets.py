@@ -151,12 +151,19 @@ def _cuts(low: float, high: float, pieces: int) -> Array:
 
 
 def middle_of(low: Array, high: Array) -> Array:
-    """Return a number between two ends: of one sign and of many magnitudes, the geometric mean."""
+    """Return a number between two ends: of one sign and of many magnitudes, the geometric mean.
+
+    From 0 to a large number it is that of 1 and the number, and between two signs of which one is far larger, 0.
+    """
     arithmetic = low / 2 + high / 2
     with np.errstate(all="ignore"):
         is_far = (low * high > 0) & (np.maximum(low / high, high / low) > MAGNITUDES)
         geometric = np.copysign(np.sqrt(abs(low)) * np.sqrt(abs(high)), low)
-    return np.clip(np.where(is_far, geometric, arithmetic), low, high)
+        least, largest = np.minimum(abs(low), abs(high)), np.maximum(abs(low), abs(high))
+        is_large = (low * high <= 0) & (largest > MAGNITUDES * np.maximum(least, 1.0))
+        from_zero = np.where(least == 0, np.copysign(np.sqrt(largest), low + high), 0.0)
+    found = np.where(is_large, from_zero, np.where(is_far, geometric, arithmetic))
+    return np.clip(found, low, high)
 
 
 def is_narrow(boxes: BoxSet) -> Mask:

@@ -3,15 +3,17 @@
 A function of convex functions is convex where it is convex itself, and rises with each of them.  Second slopes tell
 where an operation is convex on the range of its operands, first slopes where it rises.  Logarithms of exponentials,
 of products, quotients and powers are told by theirs; a sum of numbers with convex logarithms has one too, by Hölder's
-inequality.  What is singular, as the Hessian of log(exp(x) + exp(y)) is, or has kinks, is told here alone.
+inequality.  Powers over powers are told by the perspective.
+What is singular, as the Hessian of log(exp(x) + exp(y)) is, or has kinks, is told here alone.
 Of an array, all elements are told together.
 Source: S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, sections 3.2.4 and 3.5.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Flag
 from functools import reduce
 from operator import and_
@@ -44,10 +46,15 @@ class Curved:
     Attributes:
         own: How it curves itself.
         log: How its logarithm does, where it is nowhere negative; that of 0 is -inf.
+        convex_root: The largest known p >= 1 for which the p-th root of its size is convex, where it has one sign; 0 of
+            none.
+        concave_root: The least known q for which its q-th root is concave, where it is positive; inf of none.
     """
 
     own: Curving
     log: Curving = Curving.NONE
+    convex_root: float = 0.0
+    concave_root: float = math.inf
 
 
 JOINTLY_CONVEX = frozenset(["maximum", "hypot", "logaddexp"])
@@ -64,7 +71,8 @@ def curving(box: MovingBox) -> Curving:
         for line in function.lines:
             operands = function.operands_of(line, known)
             inside = [_of_operand(a, one, found) for a, one in zip(line.call.operands, operands, strict=True)]
-            found[line.symbol] = _with_other(_of_line(function, line, operands, inside), known[line.symbol])
+            one = _with_roots(_of_line(function, line, operands, inside), line, operands, inside)
+            found[line.symbol] = _with_other(one, known[line.symbol])
     (output,) = function.outputs
     whole = function.jet_of(known, output)
     is_whole = bool((whole.kinds & BROKEN == 0).all())
@@ -78,10 +86,17 @@ def _of_operand(atom: Atom, jet: Jet, known: Mapping[Atom, Curved]) -> Curved:
 
 def _with_other(found: Curved, jet: Jet) -> Curved:
     """Conclude from the number to its logarithm, which is concave where the number is, and back."""
+    if (jet.value.high <= 0).all() and jet.slopes:
+        return Curved(found.own, convex_root=max(found.convex_root, float(bool(found.own & Curving.CONCAVE))))
     if not (jet.value.low >= 0).all():
         return Curved(found.own)
     log = Curving.AFFINE if not jet.slopes else found.log | (found.own & Curving.CONCAVE)
-    return Curved(found.own | (log & Curving.CONVEX), log)
+    own = found.own | (log & Curving.CONVEX)
+    convex_root = math.inf if log & Curving.CONVEX else max(found.convex_root, float(bool(own & Curving.CONVEX)))
+    concave_root = min(found.concave_root, 1.0) if own & Curving.CONCAVE else found.concave_root
+    concave_root = concave_root if jet.slopes else 0.0
+    is_positive = bool((jet.value.low > 0).all())
+    return Curved(own, log, convex_root, concave_root if is_positive else math.inf)
 
 
 def _of_line(function: Evaluator, line: Line, operands: Sequence[Jet], inside: Sequence[Curved]) -> Curved:
@@ -145,6 +160,57 @@ def _log_of_elements(name: str, operands: Sequence[Jet], inside: Sequence[Curved
             if not base.slopes and (base.value.low > 0).all():
                 return _times(inside[1].own, logarithm(base.value))
     return Curving.NONE
+
+
+def _with_roots(found: Curved, line: Line, operands: Sequence[Jet], inside: Sequence[Curved]) -> Curved:
+    """Add the roots of a line: s**p/t**q is convex where s is convex, t concave and positive, and p >= q + 1.
+
+    That is the perspective of a power, as x**2/y is; sums of p-th powers have a convex p-th root, which is a norm.
+    """
+    call = line.call
+    powers, concave = [one.convex_root for one in inside], [one.concave_root for one in inside]
+    signs = {1 if (one.value.low >= 0).all() else -1 if (one.value.high <= 0).all() else 0 for one in operands}
+    match call.op.name, call.op.kind:
+        case (("mul" | "dot" | "square"), _) if len(set(call.operands)) == 1:
+            return replace(found, convex_root=2 * _size_root(operands[0], inside[0]))
+        case "sqrt", _:
+            return _with_roots_of_power(found, 0.5, operands[0], inside[0])
+        case "pow", _ if not operands[1].slopes:
+            low, high = float(operands[1].value.low.min()), float(operands[1].value.high.max())
+            return _with_roots_of_power(found, low, operands[0], inside[0]) if low == high else found
+        case "neg", _:
+            return replace(found, convex_root=powers[0])
+        case "mul", _:
+            fixed = [n for n, one in enumerate(operands) if not one.slopes]
+            return replace(found, convex_root=powers[1 - fixed[0]] if fixed else 0.0, concave_root=sum(concave))
+        case "div", _ if math.isfinite(concave[1]) and powers[0] >= concave[1] + 1:
+            is_positive = bool((operands[0].value.low >= 0).all())
+            return replace(found, own=found.own | (Curving.CONVEX if is_positive else Curving.CONCAVE))
+        case "add", _ if signs in ({1}, {-1}):
+            return replace(found, convex_root=min(powers))
+        case "maximum", _ if signs == {1}:
+            return replace(found, convex_root=min(powers))
+        case _, (Kind.MOVEMENT | Kind.LIST):
+            return replace(found, convex_root=min(powers), concave_root=max(concave))
+        case _, (Kind.REDUCTION | Kind.SCAN) if call.op.folds_by is Monoid.SUM and signs in ({1}, {-1}):
+            return replace(found, convex_root=powers[0])
+    return found
+
+
+def _with_roots_of_power(found: Curved, exponent: float, base: Jet, inside: Curved) -> Curved:
+    """Add the roots of a power with an exponent that is a number."""
+    if not exponent > 0:
+        return found
+    size = _size_root(base, inside) if exponent % 2 == 0 else inside.convex_root
+    convex = exponent * size
+    return replace(found, convex_root=convex if convex >= 1 else 0.0, concave_root=exponent * inside.concave_root)
+
+
+def _size_root(operand: Jet, inside: Curved) -> float:
+    """Return the largest known p for which the p-th root of the size of a number is convex."""
+    if inside.own == Curving.AFFINE or (inside.own & Curving.CONCAVE and (operand.value.high <= 0).all()):
+        return max(inside.convex_root, 1.0)
+    return inside.convex_root
 
 
 def _of_sum(logs: Sequence[Curving]) -> Curving:

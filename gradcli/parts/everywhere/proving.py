@@ -202,7 +202,28 @@ def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
     if not len(left):
         return BoxProof(text, "proved", search.evaluated)
     stopped = f"stopped {search.stopped}" if search.stopped else "in the rest there may be a kink, or no bend at all"
+    stopped = "; ".join(filter(None, (stopped, _singular(quantity, left, box))))
     return BoxProof(text, "undecided", search.evaluated, None, left.share_of(box.low, box.high), stopped)
+
+
+FLAT = 1e-9
+"""Size of the least eigenvalue, next to the largest, from which down a Hessian counts as singular."""
+
+
+def _singular(quantity: BoxQuantity, left: BoxSet, box: MovingBox) -> str:
+    """Say that the Hessian is singular where boxes are left, so that no bound tells a 0 from what is below; or ""."""
+    some = left.take(np.unique(np.linspace(0, len(left) - 1, MOST_LOOKED_AT).astype(int)))
+    middle, count = middle_of(some.low, some.high), len(some.low)
+    with np.errstate(all="ignore"):
+        _, _, middles = _hessians(quantity, middle)
+    values = np.abs(np.linalg.eigvalsh(middles))
+    flat = np.flatnonzero((values.min(axis=1) <= FLAT * values.max(axis=1)) & (values.max(axis=1) > 0))
+    if count < 2 or 2 * len(flat) < len(some):
+        return ""
+    where = ", ".join(f"{name} = {number:.3g}" for name, number in box.by_name(middle[:, flat[0]]).items())
+    return (
+        f"the Hessian is singular, as at {where}: bounds in a box do not tell its eigenvalue 0 from one on either side"
+    )
 
 
 NARROW = 2.0**-20
@@ -219,12 +240,18 @@ def _is_curved(jet: Jet, size: int, count: int, sign: int) -> Mask:
     return np.asarray(smooth & are_definite(rows, may_be_flat=True))
 
 
+def _hessians(quantity: BoxQuantity, at: Array) -> tuple[Jet, list[list[Interval]], Array]:
+    """Return the jet at points, the bounds of its second slopes, and these as numbers, a matrix a point."""
+    count, size = at.shape
+    jet = quantity.jets(point(at))
+    rows = [[jet.second_slope(i, j).spread((size,)) for j in range(count)] for i in range(count)]
+    return jet, rows, np.array([[np.nan_to_num(one.middle) for one in row] for row in rows]).transpose(2, 0, 1)
+
+
 def _counterexamples(quantity: BoxQuantity, boxes: BoxSet, sign: int) -> list[Array]:
     """Find middles at which y certainly bends the other way, along an eigenvector of its Hessian."""
-    middle, count = middle_of(boxes.low, boxes.high), len(boxes.low)
-    jet, size = quantity.jets(point(middle)), len(boxes)
-    rows = [[jet.second_slope(i, j).spread((size,)) for j in range(count)] for i in range(count)]
-    middles = np.array([[np.nan_to_num(one.middle) for one in row] for row in rows]).transpose(2, 0, 1)
+    middle, count, size = middle_of(boxes.low, boxes.high), len(boxes.low), len(boxes)
+    jet, rows, middles = _hessians(quantity, middle)
     _, vectors = np.linalg.eigh(sign * middles)
     along = vectors[:, :, 0]
     bend = Interval(np.zeros(size), np.zeros(size))

@@ -124,6 +124,10 @@ def _are_bounded(bounds: Sequence[BoxBounds]) -> bool:
     return all(np.isfinite(one.low) and np.isfinite(one.high) for one in bounds)
 
 
+LOOSE, MOST_LOOSE = 1e3, 0.99
+"""Gap of a bound to what was found, relative to it, from which on its part is named, and the largest such part."""
+
+
 class _Bounding:
     """Searches for all bounds of a box, each with a share of the time."""
 
@@ -182,7 +186,26 @@ class _Bounding:
         return self._search(quantity), self._search(quantity.opposite())
 
     def _bounds(self, label: Notation, least: LeastValue, most: LeastValue) -> BoxBounds:
+        for which, found in (("lower", least), ("upper", most)):
+            if part := self._loose_part(found):
+                self.stopped.append(f"the {which} bound of {label.text} is that of {part} alone")
         return BoxBounds(label, least.bound + 0.0, 0.0 - most.bound, least.found + 0.0, 0.0 - most.found)
+
+    def _loose_part(self, found: LeastValue) -> str:
+        """Name the part of the box on which a bound is far from what was found; "" where it is not, or all is."""
+        gap = found.found - found.bound
+        if not found.stopped or not gap > LOOSE * max(1.0, abs(found.found)):
+            return ""
+        worst = found.found - gap / 2 if np.isfinite(gap) else -np.inf
+        bad = found.left.take(found.left.bound <= worst)
+        if not len(bad):
+            return ""
+        hull = bad.hull()
+        whole = BoxSet(hull.low[:, None], hull.high[:, None], np.zeros(1))
+        if whole.parts_of(self.moving.low, self.moving.high).max() > MOST_LOOSE:
+            return ""
+        low, high = (self.moving.by_name(end) for end in (hull.low, hull.high))
+        return ", ".join(f"{name} = {low[name]:.3g}..{high[name]:.3g}" for name in low)
 
     def _lipschitz(self, slopes: Sequence[Sequence[BoxBounds]]) -> dict[str, float]:
         """Bound the change of y by that of its variables, in each norm by the dual norm of the gradient."""

@@ -30,6 +30,10 @@ CERTAIN = ("open", "underflow")
 """Verdicts that hold whatever the point is."""
 
 
+BY_WITNESS = ("nan-trap", "inaccurate", "cut", "disagree")
+"""Verdicts that a region has by its witness alone."""
+
+
 def named(region: results.BoxRegion) -> str:
     """Write a verdict on a region, which is doubtful where the point that was judged has a derivative."""
     words = REGIONS[region.verdict][0]

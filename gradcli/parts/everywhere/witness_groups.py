@@ -44,6 +44,45 @@ def differ(seen: Iterable[Witness]) -> bool:
     return len(labels) > 1 and labels != {"", "inaccurate"}
 
 
+MOST_HALVINGS = 16
+"""Most boxes in which a witness is judged, to find an end of what is wrong."""
+
+
+def between_wrong(
+    boxes: BoxSet, judge: Callable[[Array], Witness | None], seen: Iterable[Witness]
+) -> npt.NDArray[np.bool_]:
+    """Tell which boxes of one number lie between two whose witnesses are wrong, near to where they are so no more.
+
+    Args:
+        boxes: The boxes, of which a witness at least is wrong.
+        judge: Judges the point of a box, of shape (1, 1); None if it cannot.
+        seen: The witnesses so far.
+    """
+    order = np.argsort(boxes.low[0], kind="stable")
+    starts = boxes.low[0][order]
+    wrong = [max(0, int(np.searchsorted(starts, at[0], "right")) - 1) for at, verdict, _ in seen if verdict in WRONG]
+
+    def is_wrong(place: int) -> bool:
+        one = boxes.take(order[[place]])
+        witness = judge(middle_of(one.low, one.high))
+        return witness is not None and witness[1] in WRONG
+
+    def end(right: int, wrong: int) -> int:
+        if right == wrong or is_wrong(right):
+            return right
+        for _ in range(MOST_HALVINGS):
+            if abs(right - wrong) <= 1:
+                break
+            middle = (right + wrong) // 2
+            right, wrong = (right, middle) if is_wrong(middle) else (middle, wrong)
+        return wrong
+
+    first, last = end(0, min(wrong)), end(len(order) - 1, max(wrong))
+    found = np.zeros(len(order), bool)
+    found[order[first : last + 1]] = True
+    return found
+
+
 @dataclass
 class WitnessGroups:
     """A search for the groups, which halves those whose witnesses differ.

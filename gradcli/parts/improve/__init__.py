@@ -6,6 +6,7 @@ advice                           the rewrites that are verified to be the same f
 exploring, measuring             known forms, a search for forms that lose fewer bits, and the measure of the bits lost
 improving, magnitudes            the best form at points or over a range, joined of two; points of a range by magnitude
 forms                            a function while it is rewritten: lines in the place of others, and the new text
+remaining                        what a better form still loses, and from where to where
 identities, matching             the table of expressions that are the same function, and their search in a Program
 improve, shell                   the command: the form that loses the fewest digits
 improvement_document             the bits lost and the better form, as a document

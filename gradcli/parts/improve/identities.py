@@ -301,6 +301,34 @@ the slope of {it} loses digits near -1 and 1
 {it} loses digits; the same where {u} < 1
     (1 - u)**v -> exp(v*log1p(-u))
     (1 - u)**v - 1 -> expm1(v*log1p(-u))
+{it} loses digits, or is the logarithm of a number that rounds to 0
+    log(1 - tanh(u)**2) -> -2*log1p(2*sinh(u/2)**2)
+    log(1 - tanh(u)**2) -> 2*(log(2) - logaddexp(u, -u))
+    log(1/cosh(u)) -> log(2) - logaddexp(u, -u)
+    log(1/cosh(u)) -> -log1p(2*sinh(u/2)**2)
+    log(1/cosh(u)**2) -> 2*(log(2) - logaddexp(u, -u))
+    log(1/cosh(u)**2) -> -2*log1p(2*sinh(u/2)**2)
+    log(sech(u)) -> log(2) - logaddexp(u, -u)
+    log(sech(u)) -> -log1p(2*sinh(u/2)**2)
+    log(sech(u)**2) -> 2*(log(2) - logaddexp(u, -u))
+    log(sech(u)**2) -> -2*log1p(2*sinh(u/2)**2)
+    log(1 - tanh(u)) -> log(2) + logsigmoid(-2*u)
+    log(1 + tanh(u)) -> log(2) + logsigmoid(2*u)
+    log(1 - sigmoid(u)**2) -> logsigmoid(-u) + log1p(sigmoid(u))
+    log(sigmoid(u)*(1 - sigmoid(u))) -> logsigmoid(u) + logsigmoid(-u)
+    log(sigmoid(u)*(1 - sigmoid(u))) -> -2*(log(2) + log1p(2*sinh(u/4)**2))
+    log(sigmoid(u)/(1 - sigmoid(u))) -> u
+    log(sigmoid(u)) - log(1 - sigmoid(u)) -> u
+    log((1 + tanh(u))/(1 - tanh(u))) -> 2*u
+    log((1 - tanh(u))/(1 + tanh(u))) -> -2*u
+    logaddexp(u, -u) -> log(2) + log1p(2*sinh(u/2)**2)
+    log(1/b) -> -log(b)
+    log(u**2) -> 2*log(abs(u))
+    log(exp(u)*b) -> u + log(b)
+    log(b/exp(u)) -> log(b) - u
+{it} loses digits, overflows or underflows; the same where {a} > 0
+    log(a*b) -> log(a) + log(b)
+    log(a/b) -> log(a) - log(b)
 {it} loses digits, or overflows; the same where {u} > 0
     log(exp(u) - 1) -> u + log1p(-exp(-u))
     log(sinh(u)) -> u + log1p(-exp(-2*u)) - log(2)
@@ -353,10 +381,14 @@ the value is the limit, 0, where {u} is 0
 the value is 0 where {a} is 0, whatever {b} is
     a*log(b) -> a*log(where(a == 0, 1, b))
     a*log2(b) -> a*log2(where(a == 0, 1, b))
-{it} is also defined below 0; in torch, sign({u})*abs({u})**(1/3)
+cbrt({u}) has a value below 0 too, where {it} has none; in torch, sign({u})*abs({u})**(1/3)
     u**(1/3) -> cbrt(u)
-{it} is also defined below 0; in torch, abs({u})**(2/3)
+cbrt({u})**2 has a value below 0 too, where {it} has none; in torch, abs({u})**(2/3)
     u**(2/3) -> cbrt(u)**2
+the odd root has a value below 0 too, where {it} has none
+    u**(1/5) -> sign(u)*abs(u)**(1/5)
+    u**(3/5) -> sign(u)*abs(u)**(3/5)
+    u**(1/7) -> sign(u)*abs(u)**(1/7)
 near 0 and pi the angle by its cosine has an infinite slope
     acos(sum(a*b)/(norm(a)*norm(b))) -> {angle}
     acos(sum(a*b)/norm(a)/norm(b)) -> {angle}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Unpack
 
@@ -25,7 +26,8 @@ from gradcli.questions.judging import judge_numbers
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
-from gradcli.results import Array, BitsLost, Improvement, Strip
+from gradcli.report.numbers import in_a_line
+from gradcli.results import Array, BitsLost, Check, Improvement, Rewrite, Strip
 
 if TYPE_CHECKING:
     from gradcli.parts.improve.measuring import LostBits, Measure
@@ -41,6 +43,9 @@ BOUNDED_MORE = 8
 
 WHEREVER, IN_WHOLE_RANGE = "wherever both have a value", "at every point of the range"
 """Where a form is proved to be the same function, without and with a value of it everywhere."""
+
+WITHOUT_DERIVATIVE, WRONG = ("undefined", "kink"), ("inaccurate", "nan-trap", "disagree")
+"""Verdicts where a form may have a value that the typed one lacks, and those with which digits stay lost."""
 
 SEED = 0
 """Seed of the order in which values of several variables are combined."""
@@ -157,9 +162,11 @@ def _improved(bound: BoundFunction, ranges: Mapping[str, str], sample: _Sample) 
         return replace(answer, notes=unknown) if measure.untried else _judged(bound, sample, answer)
     answer = replace(answer, points=len(measure.points), before=_lost(typed, bits), notes=unknown)
     if measure.agrees(typed):
-        return replace(answer, outcome="fine", strips=tuple(_strips(sample, measure, typed, None)))
+        answer = replace(answer, outcome="fine", strips=tuple(_strips(sample, measure, typed, None)))
+        return _with_value_everywhere(bound, sample, measure, typed, answer)
     from gradcli.parts.improve.advice import beside
     from gradcli.parts.improve.improving import improved
+    from gradcli.parts.improve.remaining import still_lost
 
     around = list(beside(sample.points[0], position_names(program)))[1:] if sample.asked else []
     found = improved(program, measure, lambda point: measured([point], 0), around)
@@ -170,7 +177,9 @@ def _improved(bound: BoundFunction, ranges: Mapping[str, str], sample: _Sample) 
     is_proved = _is_proved(program, found.bases, sample.points[0], sample.ends)
     where = "this point and others" if sample.asked else f"{found.compared} points of the range"
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
-    form = found.one.form
+    form, moving = found.one.form, tuple(ranges) or tuple(filter(None, (sample.shown[0].variable,)))
+    lost = still_lost(form.program, after, measure, lambda point: measured([point], 0), moving)
+    answer = replace(answer, still_lost=lost)
     return _better(answer, form.value_text, form.reasons, where, is_proved=is_proved, has_series=found.has_series)
 
 
@@ -274,15 +283,51 @@ def _better(
 def _judged(bound: BoundFunction, sample: _Sample, answer: Improvement) -> Improvement:
     """Answer by a check where nothing can be measured: for a point without a value, and for large arrays."""
     at = replace(bound, arrays={**bound.arrays, **sample.points[0]}) if answer.ranges else bound
-    check = judge_numbers(at, at.first_derivatives(), BoundFunction.first_derivatives).check
+    check = _checked(at)
     if check.verdict == "agree":
         return replace(answer, outcome="fine", notes=("torch's numbers agree with the truth",))
-    rewrite, where = check.rewrite, "some point" if answer.ranges else "the point"
-    if rewrite is None or rewrite.verdict != "agree":
+    if check.rewrite is None:
+        where = "some point" if answer.ranges else "the point"
         return replace(answer, notes=(f"the verdict of a check at {where} is {check.verdict}",))
-    is_proved = _is_proved(bound.program, (rewrite.basis or rewrite.expression,), at.arrays)
+    return _as_checked(bound.program, at.arrays, check, check.rewrite, answer)
+
+
+def _with_value_everywhere(
+    bound: BoundFunction, sample: _Sample, measure: Measure, typed: LostBits, answer: Improvement
+) -> Improvement:
+    """Answer by the form that a check names at a point where the function has no value, if it loses as little."""
+    known = {*measure.places}
+    missing = None if measure.untried else next((n for n in range(len(sample.points)) if n not in known), None)
+    if missing is None or (sample.asked and missing >= sample.asked):
+        return answer
+    at = replace(bound, arrays={**bound.arrays, **sample.points[missing]}) if answer.ranges else bound
+    shapes = {name: array.shape for name, array in sample.points[0].items()}
+    loss, check = None, None
+    with suppress(GradcliError):  # as at a value that is no number of the function
+        check = _checked(at)
+        if check.rewrite is not None:
+            form = parse(check.rewrite.expression, given=shadowed(sample.program.names), shapes=shapes)
+            loss = measure.lost_bits(form)
+    if check is None or check.rewrite is None or loss is None or not measure.agrees(loss):
+        return answer
+    strips = tuple(_strips(sample, measure, typed, loss))
+    answer = replace(answer, after=_lost(loss, answer.bits), strips=strips)
+    return _as_checked(bound.program, at.arrays, check, check.rewrite, answer)
+
+
+def _checked(at: BoundFunction) -> Check:
+    return judge_numbers(at, at.first_derivatives(), BoundFunction.first_derivatives).check
+
+
+def _as_checked(program: Program, point: Point, check: Check, rewrite: Rewrite, answer: Improvement) -> Improvement:
+    """Answer by the form that a check names."""
+    is_proved = _is_proved(program, (rewrite.basis or rewrite.expression,), point)
+    where = "the point" if not answer.ranges else ", ".join(f"{name} = {in_a_line(x)}" for name, x in point.items())
+    said = f"the verdict of a check at {where} is {check.verdict}, and {rewrite.verdict} with this form"
+    said += f": {rewrite.reason}" if check.verdict in WITHOUT_DERIVATIVE else ""
+    lost = f"digits at {where}" if rewrite.verdict in WRONG else ""
+    told = replace(answer, notes=(*answer.notes, said), still_lost=lost)
     where, has_series = "this point and others", bool(rewrite.basis)
-    told = replace(answer, notes=(f"the verdict of a check at the point is {check.verdict}, and agree with this form",))
     return _better(told, rewrite.expression, (rewrite.reason,), where, is_proved=is_proved, has_series=has_series)
 
 

@@ -40,6 +40,8 @@ def compose_improvement(answer: Improvement, digits: int | None, *, is_full: boo
         for condition in answer.switches:
             yield doc.Note(line("one form serves where ", code(condition), ", another elsewhere"))
         yield from (note(f"why: {reason}") for reason in answer.reasons if is_full)
+    if answer.still_lost:
+        yield doc.Note(line(doc.Styled(f"still loses {answer.still_lost}", "lost")))
     if answer.proved_bits is not None:
         which = "it loses" if answer.outcome == "better" else "value and derivative lose"
         yield note(f"proved: {which} at most {answer.proved_bits} of {answer.bits} bits at every point of the range")

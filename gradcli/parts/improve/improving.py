@@ -21,7 +21,7 @@ import sympy
 from gradcli.crosscheck.compare import spaced
 from gradcli.language.program.wengert import Program
 from gradcli.parts.improve.advice import is_same_at
-from gradcli.parts.improve.exploring import EXPLORING_SECONDS, Measured, Side, best_of, better, readable, searched
+from gradcli.parts.improve.exploring import EXPLORING_SECONDS, GAIN, Measured, Side, best_of, better, readable, searched
 from gradcli.parts.improve.forms import Form, FormWriter
 from gradcli.parts.improve.measuring import ENOUGH, Measure
 from gradcli.progress import budget_factor, set_step
@@ -95,7 +95,8 @@ def improved(
         set_step("joining two forms")
         forms += switched(original, forms, measure, measure_at)
     with suppress(OverTimeError):
-        for one in better(forms)[:MOST_TRIED]:
+        gaining = [one for one in better(forms) if one.loss.gains_over(forms[0].loss, GAIN)]
+        for one in gaining[:MOST_TRIED]:
             set_step("comparing the forms")
             parts = one.sides or (Side(one, range(len(measure.points))),)
             if all(_is_same(program, part, measure.points, beside) for part in parts):
@@ -221,18 +222,18 @@ def _number(split: _Split, points: Sequence[Mapping[str, Array]], measure_at: Me
     for _ in range(STEPS):
         if abs(high) <= NARROW * abs(low) and abs(low) <= NARROW * abs(high):
             break
-        middle = _between(low, high)
+        middle = between(low, high)
         at = measure_at({**others, split.name: np.asarray(middle, others[split.name].dtype)})
         first, second = (at.lost_bits(one.form.program) for one in (split.first, split.second))
         if first is None or second is None or first.beyond(ENOUGH) == second.beyond(ENOUGH):
             break  # both serve, or nothing is known there
         low, high = (middle, high) if first.beyond(ENOUGH) < second.beyond(ENOUGH) else (low, middle)
-    middle = _between(low, high)
+    middle = between(low, high)
     rounded = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
     return repr(next((number for number in rounded if low < number <= high), high)).removesuffix(".0")
 
 
-def _between(low: float, high: float) -> float:
+def between(low: float, high: float) -> float:
     """Return the middle by magnitude of two numbers of one sign; a 0 counts as the other number times 2**-52."""
     low, high = low or high * 2.0**-52, high or low * 2.0**-52
     return float(np.copysign(np.sqrt(abs(low)) * np.sqrt(abs(high)), high))

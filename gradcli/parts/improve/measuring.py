@@ -68,6 +68,18 @@ class LostBits:
         """The most that one number at one point loses."""
         return max(self.bits, default=0.0)
 
+    def gains_over(self, other: LostBits, least: float) -> bool:
+        """Tell whether less is lost at a point that counts: at one of the question's, or of a range at any.
+
+        >>> LostBits((9.0, 3.0), asked=1).gains_over(LostBits((9.0, 40.0), asked=1), 1.0)
+        False
+        >>> LostBits((9.0, 3.0)).gains_over(LostBits((9.0, 40.0)), 1.0)
+        True
+        """
+        count = self.asked or len(self.bits)
+        pairs = zip(self.bits[:count], other.bits[:count], strict=True)
+        return any(theirs - ours > least for ours, theirs in pairs)
+
     def beyond(self, few: float) -> float:
         """Sum the bits lost beyond a few over the points.
 

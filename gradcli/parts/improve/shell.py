@@ -34,12 +34,13 @@ Box = Annotated[
 def improve(expression: Expression, at: At = None, box: Box = None, wrt: Wrt = None, dtype: Dtype = None) -> None:
     """The form of a function that loses the fewest digits.
 
-    Other forms of the function are searched and measured, at a point and around it, at each element of the values of an
-    elementwise function, or with --in over a range, magnitude by magnitude. Prints the bits that value and derivatives
-    lose before and after, where one form takes over from another, and whether the two are proved to be the same
-    function or only enclosed; over a range also whether that holds at every point, and how many bits the form loses at
-    most. Exits with 1 if digits are lost and no better form was found. In --format plain, the
-    form alone, and what was typed where there is no better one.
+    Other forms of the function are searched and measured, at a point and around it, at each element of the values of
+    an elementwise function, or with --in over a range, magnitude by magnitude. Prints the bits that value and
+    derivatives lose before and after, where one form takes over from another, and whether the two are proved to be
+    the same function or only enclosed; over a range also whether that holds at every point, how many bits the form
+    loses at most, and from where on digits stay lost. Exits with 1 if digits are lost and no better form was found,
+    or if the better form still loses more than a check lets pass at a point or in a part of the range. In --format
+    plain, the form alone, and what was typed where there is no better one.
 
     \b
     Examples:

@@ -75,7 +75,8 @@ def test_lost_digits_are_called_so_by_a_witness() -> None:
     found = _regions("(1 - cos(x))/x**2", rtol=1e-12, x="-1..1")
     assert found["inaccurate"].found == "inaccurate"
     assert 0.3 < found["proved"].share < 0.9
-    edge = -found["inaccurate"].low["x"]
+    edge = -found["open"].low["x"]
+    assert -edge < found["inaccurate"].low["x"]
     assert 0.1 < edge < 0.8
     x = np.linspace(edge * 1.001, 1, 200)
     torch_slope = Function("(1 - cos(x))/x**2").vjp({"x": x}, "ones", check=False).vjp["x"]
@@ -89,6 +90,24 @@ def _slope(x: float) -> float:
     with mp.workdps(40):
         at = mp.mpf(float(x))
         return float(mp.sin(at) / at**2 - 2 * (1 - mp.cos(at)) / at**3)
+
+
+CANCELLING = [
+    ("sqrt(1 + x**2) - 1", "1e-12..1", "float32"),
+    ("1 - cos(x)", "1e-12..1", "float32"),
+    ("exp(x) - 1 - x", "1e-9..1", "float64"),
+]
+
+
+@pytest.mark.parametrize(("text", "ends", "dtype"), CANCELLING)
+def test_a_region_is_called_inaccurate_up_to_where_witnesses_fail(text: str, ends: str, dtype: Any) -> None:
+    """What is beside it is open, and the words claim no more than that."""
+    answer = Function(text).check(box={"x": ends}, dtype=dtype)
+    found = {one.verdict: one for one in answer.regions}
+    assert found["inaccurate"].high["x"] <= found["open"].low["x"] + 1e-12
+    assert found["open"].found in ("", "agree")
+    assert "at every point of the proved region" in str(answer)
+    assert "inaccurate: so it is at the witness; of the rest of its region nothing is proved" in str(answer)
 
 
 def test_a_trap_is_found_where_the_branch_is_not_taken() -> None:

@@ -44,6 +44,17 @@ CONVEX = [
     "exp(x[0])*exp(x[1]**2)/exp(x[2])",
     "(exp(x[0]) + exp(x[1]))**2",
     "1/((x[0] + 6)*(x[1] + 7))",
+    "x[0]**2/(x[1] + 6)",
+    "sum(x**2)/(x[0] + 6)",
+    "(x @ x)/sqrt(x[0] + 6)",
+    "norm(x)**2/(x[1] + x[2] + 11)",
+    "(2*x[0] - x[1])**2/(x[1] + 6)",
+    "abs(x[0])**3/(x[1] + 6)**2",
+    "x[0]**4/(x[1] + 6)**3",
+    "x[0]**4/((x[1] + 6)*(x[2] + 7))",
+    "(x[0]**4 + 1)/(3*(x[1] + 6)**3)",
+    "max([x[0]**2, x[1]**2])/(x[2] + 6)",
+    "x[0]*x[0]/log(x[1] + 7)",
 ]
 """Functions of three numbers that are convex, and have a Hessian that is singular, or bounds that are too wide."""
 
@@ -53,6 +64,26 @@ def test_what_is_composed_is_convex(text: str) -> None:
     """Of three numbers, without halving; and its opposite is concave."""
     assert Curving.CONVEX in curving(_box(text, x=VECTOR))
     assert Curving.CONCAVE in curving(_box(f"-({text})", x=VECTOR))
+
+
+NOT_CONVEX = [
+    "x[0]**2/(x[1] + 6)**1.01",
+    "abs(x[0])**1.9/(x[1] + 6)",
+    "x[0]**2/((x[1] + 6)*(x[2] + 7))",
+    "(x[0]**2 + x[1] + 6)/(x[2] + 6)",
+    "x[0]**3/(x[1] + 6)**2",
+    "x[0]**2/((x[1] - 1)**2 + 1)",
+    "exp(x[0])/(exp(x[1]) + exp(-x[1]))",
+    "(exp(x[0]) - 1)**2/(x[1] + 6)",
+]
+"""Powers over powers that are not convex: too low a power, a numerator or a denominator that curves otherwise."""
+
+
+@pytest.mark.parametrize("text", NOT_CONVEX)
+def test_no_other_quotient_of_powers_is_called_convex(text: str) -> None:
+    """Nor its opposite concave."""
+    assert Curving.CONVEX not in curving(_box(text, x=VECTOR))
+    assert Curving.CONCAVE not in curving(_box(f"-({text})", x=VECTOR))
 
 
 @pytest.mark.parametrize(

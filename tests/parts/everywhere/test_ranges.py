@@ -37,6 +37,35 @@ def _range(text: str, **ranges: str) -> BoxRange:
     return answer
 
 
+FAR = [
+    ("x*sigmoid(1.702*x)", "-1e300..1e300", "∂y/∂x", -0.09984, 1.09984),
+    ("x*sigmoid(1.702*x)", "0..1e300", "∂y/∂x", 0.5, 1.09984),
+    ("x*sigmoid(1.702*x)", "-1..1e300", "∂y/∂x", -0.06778, 1.09984),
+    ("x*exp(-x**2)", "-1e150..1e150", "y", -0.428882, 0.428882),
+    ("x/(1 + x**2)", "-1e300..1e300", "y", -0.5, 0.5),
+    ("x*tanh(x)", "-1e300..1e300", "∂y/∂x", -1.19968, 1.19968),
+    ("x*exp(-x)", "0..1e300", "y", 0, math.exp(-1)),
+    ("exp(-x**2/2)", "-1e300..1e300", "∂y/∂x", -0.606531, 0.606531),
+    ("log1p(exp(-abs(x)))", "-1e300..1e300", "y", 0, math.log(2)),
+    ("sin(x)/(1 + x**2)", "-1e100..1e100", "y", -0.437414, 0.437414),
+]
+"""Functions over nearly the whole line, with bounds of them or of their slope."""
+
+
+@pytest.mark.parametrize(("text", "ends", "label", "low", "high"), FAR)
+def test_bounds_over_nearly_the_whole_line_are_near(text: str, ends: str, label: str, low: float, high: float) -> None:
+    """Halved by magnitudes, also from 0 on: what counts is near 0."""
+    found = _range(text, x=ends).bounds[0 if label == "y" else 1]
+    assert found.low == pytest.approx(low, abs=2e-5)
+    assert found.high == pytest.approx(high, abs=2e-5)
+
+
+def test_the_part_that_makes_a_bound_useless_is_named() -> None:
+    """Where the search was stopped, as the density underflows far below 0."""
+    answer = _range("x*(1 + erf(x/sqrt(2)))/2", x="-1e300..1e300")
+    assert any(one.startswith("the lower bound of y is that of x = -1e+300..-") for one in answer.notes)
+
+
 SLOW = ("Rosenbrock", "Beale", "Goldstein-Price", "Ackley", "Griewank")
 """Functions that take more than a tenth of a second."""
 

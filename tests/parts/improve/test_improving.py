@@ -71,6 +71,90 @@ def test_what_textbooks_mend_is_mended(text: str, at: Any, form: str) -> None:
     assert answer.after.worst <= 3
 
 
+LOGARITHMS = [
+    ("-log(1 - tanh(x)**2)", "0..50", "float32"),
+    ("-log(1 - tanh(x)**2)", "0..1000", "float64"),
+    ("log(1 - tanh(x)**2)", "-1000..1000", "float64"),
+    ("log(sech(x)**2)", "-1000..1000", "float64"),
+    ("log(sech(x))", "-1000..1000", "float64"),
+    ("log(cosh(x))", "-1000..1000", "float64"),
+    ("log(1 - sigmoid(x)**2)", "-100..1000", "float64"),
+    ("log(sigmoid(x)*(1 - sigmoid(x)))", "-1000..1000", "float64"),
+    ("log(sigmoid(x)/(1 - sigmoid(x)))", "-1000..1000", "float64"),
+    ("log(1 - tanh(x))", "-100..1000", "float64"),
+    ("log((1 - tanh(x))/(1 + tanh(x)))", "-1000..1000", "float64"),
+    ("log(exp(x)*sigmoid(x))", "-1000..1000", "float64"),
+]
+"""Logarithms of numbers that round to 0 or 1: of both signs, and far out."""
+
+
+@pytest.mark.parametrize(("text", "ends", "dtype"), LOGARITHMS)
+@pytest.mark.one_in(4)
+def test_logarithms_of_what_rounds_to_0_are_mended_in_the_whole_range(text: str, ends: str, dtype: Any) -> None:
+    """Nothing stays lost, so that it passes."""
+    answer = Function(text).improve(box={"x": ends}, dtype=dtype)
+    assert (answer.outcome, answer.still_lost, answer.passed) == ("better", "", True)
+    assert answer.before is not None
+    assert answer.after is not None
+    assert answer.before.worst == answer.bits
+    assert answer.after.worst <= 3
+
+
+STAY_LOST = [
+    ("log(1 - tanh(x)**4)", "0..1000", "all digits from x ≈ "),
+    ("log(1 - tanh(x)**4)", "-1000..1000", "all digits up to x ≈ -"),
+    ("log(1 - erf(x)**2)", "0..1000", "all digits from x ≈ "),
+]
+"""Functions with a form that is better in a part of the range alone, and where digits stay lost."""
+
+
+@pytest.mark.parametrize(("text", "ends", "where"), STAY_LOST)
+def test_what_stays_lost_is_said_and_does_not_pass(text: str, ends: str, where: str) -> None:
+    """From where on, in words; the number there loses its digits, and one before it does not."""
+    answer = Function(text).improve(box={"x": ends})
+    assert answer.outcome == "better"
+    assert answer.still_lost.startswith(where)
+    assert not answer.passed
+    assert f"still loses {answer.still_lost}" in str(answer)
+    edge = float(answer.still_lost.split("≈ ")[1].split()[0].rstrip(","))
+    lost = [Function(answer.form).improve(x).before for x in (1.5 * edge, 0.2 * edge)]
+    assert [one is not None and one.worst > 23 for one in lost] == [True, False]
+
+
+def test_a_form_is_better_at_a_point_only_where_it_loses_less_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not where it gains at points around it alone, as without the rules for it."""
+    monkeypatch.setattr("gradcli.parts.improve.exploring.RULES", ())
+    answer = Function("-log(1 - tanh(x)**2)").improve(50, dtype="float32")
+    for strip in answer.strips if answer.outcome == "better" else ():
+        assert strip.after[0] is not None
+        assert strip.before[0] is not None
+        assert strip.after[0] < strip.before[0]
+    assert answer.passed == (answer.outcome == "better")
+
+
+WITHOUT_VALUE = [
+    ("p*log(p)", {"at": 0}, "-entr(p)"),
+    ("p*log(p)", {"box": {"p": "0..1"}}, "-entr(p)"),
+    ("p*log2(p)", {"box": {"p": "0..1"}}, "-entr(p)/log(2)"),
+    ("p**(1/3)", {"at": -8}, "cbrt(p)"),
+    ("p**(2/3)", {"at": -8}, "cbrt(p)**2"),
+    ("p**(1/5)", {"at": -32}, "sign(p)*abs(p)**(1/5)"),
+]
+"""Functions that have no value at a point, and the form that has one there."""
+
+
+@pytest.mark.parametrize(("text", "where", "form"), WITHOUT_VALUE)
+def test_improve_names_the_form_that_a_check_names(text: str, where: dict[str, Any], form: str) -> None:
+    """At the point, and over a range that it is in."""
+    answer = Function(text).improve(where.get("at"), box=where.get("box"))
+    assert (answer.outcome, answer.form, answer.passed) == ("better", form, True)
+    check = Function(text).grad(where.get("at", 0)).check
+    assert check is not None
+    assert check.rewrite is not None
+    assert check.rewrite.expression == form
+    assert f"{text} is also defined" not in check.rewrite.reason
+
+
 def test_a_snippet_has_a_better_form_too() -> None:
     """Of its function."""
     answer = Function("x = torch.tensor(1e-4, requires_grad=True)\ny = 1 - torch.cos(x)\ny.backward()").improve()
