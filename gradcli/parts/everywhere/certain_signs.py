@@ -29,86 +29,90 @@ from gradcli.reference.rules import rule_of
 
 
 @dataclass(frozen=True)
-class Signs:
+class PossibleSigns:
     """Signs that numbers may have: masks of the boxes in which they may be negative, 0, or positive."""
 
     negative: Mask
     zero: Mask
     positive: Mask
 
-    def __neg__(self) -> Signs:
-        return Signs(self.positive, self.zero, self.negative)
+    def __neg__(self) -> PossibleSigns:
+        return PossibleSigns(self.positive, self.zero, self.negative)
 
-    def __or__(self, other: Signs) -> Signs:
-        return Signs(self.negative | other.negative, self.zero | other.zero, self.positive | other.positive)
+    def __or__(self, other: PossibleSigns) -> PossibleSigns:
+        return PossibleSigns(self.negative | other.negative, self.zero | other.zero, self.positive | other.positive)
 
-    def __and__(self, other: Signs) -> Signs:
-        return Signs(self.negative & other.negative, self.zero & other.zero, self.positive & other.positive)
+    def __and__(self, other: PossibleSigns) -> PossibleSigns:
+        return PossibleSigns(self.negative & other.negative, self.zero & other.zero, self.positive & other.positive)
 
 
 YES, NO = np.asarray(True), np.asarray(False)
 
 ANY, NONE, ZERO, POSITIVE, NEGATIVE = (
-    Signs(*masks) for masks in ((YES, YES, YES), (NO, NO, NO), (NO, YES, NO), (NO, NO, YES), (YES, NO, NO))
+    PossibleSigns(*masks) for masks in ((YES, YES, YES), (NO, NO, NO), (NO, YES, NO), (NO, NO, YES), (YES, NO, NO))
 )
 
 
-def of_interval(bounds: Interval) -> Signs:
+def of_interval(bounds: Interval) -> PossibleSigns:
     """Return the signs that numbers between bounds may have."""
-    return Signs(np.asarray(bounds.low < 0), bounds.has_zero, np.asarray(bounds.high > 0))
+    return PossibleSigns(np.asarray(bounds.low < 0), bounds.has_zero, np.asarray(bounds.high > 0))
 
 
-def add(a: Signs, b: Signs) -> Signs:
+def add(a: PossibleSigns, b: PossibleSigns) -> PossibleSigns:
     """Add."""
     opposite = (a.positive & b.negative) | (a.negative & b.positive)
-    return Signs(a.negative | b.negative, (a.zero & b.zero) | opposite, a.positive | b.positive)
+    return PossibleSigns(a.negative | b.negative, (a.zero & b.zero) | opposite, a.positive | b.positive)
 
 
-def multiply(a: Signs, b: Signs) -> Signs:
+def multiply(a: PossibleSigns, b: PossibleSigns) -> PossibleSigns:
     """Multiply."""
     negative = (a.negative & b.positive) | (a.positive & b.negative)
-    return Signs(negative, a.zero | b.zero, (a.positive & b.positive) | (a.negative & b.negative))
+    return PossibleSigns(negative, a.zero | b.zero, (a.positive & b.positive) | (a.negative & b.negative))
 
 
-def divide(a: Signs, b: Signs) -> Signs:
+def divide(a: PossibleSigns, b: PossibleSigns) -> PossibleSigns:
     """Divide, wherever there is a quotient."""
-    return multiply(a, Signs(b.negative, NO, b.positive))
+    return multiply(a, PossibleSigns(b.negative, NO, b.positive))
 
 
-def whole_power(a: Signs, exponent: int) -> Signs:
+def whole_power(a: PossibleSigns, exponent: int) -> PossibleSigns:
     """Raise to a whole power, wherever there is one."""
     zero = a.zero if exponent > 0 else NO
     if exponent == 0:
         return POSITIVE
-    return Signs(a.negative, zero, a.positive) if exponent % 2 else Signs(NO, zero, a.positive | a.negative)
+    return (
+        PossibleSigns(a.negative, zero, a.positive)
+        if exponent % 2
+        else PossibleSigns(NO, zero, a.positive | a.negative)
+    )
 
 
-def power(a: Signs, exponent: Signs) -> Signs:
+def power(a: PossibleSigns, exponent: PossibleSigns) -> PossibleSigns:
     """Raise to a power: of positive numbers all are positive, of 0 none is negative."""
-    return Signs(a.negative, a.zero | a.negative, YES)
+    return PossibleSigns(a.negative, a.zero | a.negative, YES)
 
 
-def size(a: Signs) -> Signs:
+def size(a: PossibleSigns) -> PossibleSigns:
     """Take the absolute value."""
-    return Signs(NO, a.zero, a.positive | a.negative)
+    return PossibleSigns(NO, a.zero, a.positive | a.negative)
 
 
-def larger(a: Signs, b: Signs) -> Signs:
+def larger(a: PossibleSigns, b: PossibleSigns) -> PossibleSigns:
     """Take the larger one."""
     zero = (a.zero & (b.zero | b.negative)) | (b.zero & a.negative)
-    return Signs(a.negative & b.negative, zero, a.positive | b.positive)
+    return PossibleSigns(a.negative & b.negative, zero, a.positive | b.positive)
 
 
-def smaller(a: Signs, b: Signs) -> Signs:
+def smaller(a: PossibleSigns, b: PossibleSigns) -> PossibleSigns:
     """Take the smaller one."""
     return -larger(-a, -b)
 
 
-def _same(a: Signs) -> Signs:
+def _same(a: PossibleSigns) -> PossibleSigns:
     return a
 
 
-def _branch(condition: object, value: Closure[Signs], other: Closure[Signs]) -> Closure[Signs]:
+def _branch(condition: object, value: Closure[PossibleSigns], other: Closure[PossibleSigns]) -> Closure[PossibleSigns]:
     return lambda env: value(env) | other(env)
 
 
@@ -116,25 +120,25 @@ _RELATIONS = (sympy.Eq, sympy.Ne, sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)
 
 _ODD = "sinh asinh atan tanh erf asin atanh erfinv sign".split()
 
-_HEADS: Mapping[type, Callable[..., Signs]] = {
+_HEADS: Mapping[type, Callable[..., PossibleSigns]] = {
     **{getattr(sympy, name): _same for name in _ODD},
     **dict.fromkeys((sympy.exp, sympy.cosh, sympy.erfc), lambda a: POSITIVE),
-    **dict.fromkeys((sympy.acos, sympy.acosh), lambda a: Signs(NO, YES, YES)),
+    **dict.fromkeys((sympy.acos, sympy.acosh), lambda a: PossibleSigns(NO, YES, YES)),
     **dict.fromkeys((sympy.Abs, sympy_functions.abs), size),
-    **dict.fromkeys(_RELATIONS, lambda a, b: Signs(NO, YES, YES)),
+    **dict.fromkeys(_RELATIONS, lambda a, b: PossibleSigns(NO, YES, YES)),
     sympy_functions.sign: _same,
     sympy_functions.detach: _same,
     sympy_functions.maximum: larger,
     sympy_functions.minimum: smaller,
 }
 
-_ARITHMETIC = Arithmetic[Signs](
+_ARITHMETIC = Arithmetic[PossibleSigns](
     heads=_HEADS,
     add=add,
     multiply=multiply,
     divide=divide,
-    negate=Signs.__neg__,
-    root=lambda a: Signs(NO, a.zero, a.positive),
+    negate=PossibleSigns.__neg__,
+    root=lambda a: PossibleSigns(NO, a.zero, a.positive),
     whole_power=whole_power,
     power=power,
     branch=_branch,
@@ -144,7 +148,7 @@ _ARITHMETIC = Arithmetic[Signs](
 
 
 @lru_cache(maxsize=4096)
-def signs_of_expression(expression: Expr) -> Closure[Signs]:
+def signs_of_expression(expression: Expr) -> Closure[PossibleSigns]:
     """Compile an expression to a closure on signs.
 
     Raises:
@@ -158,14 +162,14 @@ def signs_of_expression(expression: Expr) -> Closure[Signs]:
     return _ARITHMETIC.compile(expression, signs_of_expression)
 
 
-_WHOLES: Mapping[str, tuple[Callable[..., Signs], tuple[Callable[..., Signs], ...]]] = {
+_WHOLES: Mapping[str, tuple[Callable[..., PossibleSigns], tuple[Callable[..., PossibleSigns], ...]]] = {
     "sigmoid": (lambda a: POSITIVE, (lambda a: POSITIVE,)),
     "softplus": (lambda a: POSITIVE, (lambda a: POSITIVE,)),
     "logsigmoid": (lambda a: NEGATIVE, (lambda a: POSITIVE,)),
     "tanh": (_same, (lambda a: POSITIVE,)),
     "silu": (_same, (lambda a: ANY,)),
     "gelu": (_same, (lambda a: ANY,)),
-    "hypot": (lambda a, b: Signs(NO, a.zero & b.zero, YES), (lambda a, b: a, lambda a, b: b)),
+    "hypot": (lambda a, b: PossibleSigns(NO, a.zero & b.zero, YES), (lambda a, b: a, lambda a, b: b)),
     "logaddexp": (lambda a, b: ANY, (lambda a, b: POSITIVE,) * 2),
 }
 """Signs of values and slopes of operations with a rule as wholes, where a kink is no matter."""
@@ -175,8 +179,8 @@ _WHOLES: Mapping[str, tuple[Callable[..., Signs], tuple[Callable[..., Signs], ..
 class _Signed:
     """The signs of a value, and those of its slopes by the places of variables."""
 
-    value: Signs
-    slopes: Mapping[int, Signs]
+    value: PossibleSigns
+    slopes: Mapping[int, PossibleSigns]
 
 
 def is_certainly_positive(quantity: BoxQuantity, boxes: BoxSet) -> tuple[Mask, bool]:
@@ -195,7 +199,7 @@ def is_certainly_positive(quantity: BoxQuantity, boxes: BoxSet) -> tuple[Mask, b
     return is_positive, bool((is_positive & (jet.kinds & missing == 0)).any())
 
 
-def _of_quantity(quantity: BoxQuantity, boxes: BoxSet) -> Signs | None:
+def _of_quantity(quantity: BoxQuantity, boxes: BoxSet) -> PossibleSigns | None:
     """Find the signs of a quantity; None of a second derivative."""
     function = quantity.function
     seeds = function.seeds(boxes.sides)
@@ -204,7 +208,7 @@ def _of_quantity(quantity: BoxQuantity, boxes: BoxSet) -> Signs | None:
     jet, own = function.run(boxes.sides)[quantity.element], known.get(output)
     own = own or _Signed(of_interval(jet.value), {})
 
-    def derivative(places: tuple[int, ...]) -> Signs:
+    def derivative(places: tuple[int, ...]) -> PossibleSigns:
         if not places:
             return own.value
         bounds = of_interval(jet.slope(places[0]) if len(places) == 1 else jet.second_slope(*places))
@@ -259,7 +263,7 @@ def _of_line(evaluator: Evaluator, line: Line, known: Mapping[Atom, Jet], found:
     return _Signed(value, slopes)
 
 
-def _value(line: Line, values: Sequence[Signs]) -> Signs:
+def _value(line: Line, values: Sequence[PossibleSigns]) -> PossibleSigns:
     """Find the signs of an operation by those of its operands."""
     call = line.call
     if call.op.is_branch:
@@ -269,7 +273,7 @@ def _value(line: Line, values: Sequence[Signs]) -> Signs:
     return ANY if call.op.sense else _of_rule(rule_of(call).expression, rule_of(call).environment(values))
 
 
-def _slopes(line: Line, values: Sequence[Signs]) -> list[Signs]:
+def _slopes(line: Line, values: Sequence[PossibleSigns]) -> list[PossibleSigns]:
     """Find the signs of the slopes of an operation by each operand; all, where a kink or a choice may be."""
     call = line.call
     if call.op.is_branch or call.op.sense or call.op.is_extreme or call.op.name == "abs":
@@ -281,7 +285,7 @@ def _slopes(line: Line, values: Sequence[Signs]) -> list[Signs]:
     return [ANY if one is None else _of_rule(one, environment) for one in rule.slopes]
 
 
-def _of_rule(expression: Expr, environment: Mapping[sympy.Symbol, Signs]) -> Signs:
+def _of_rule(expression: Expr, environment: Mapping[sympy.Symbol, PossibleSigns]) -> PossibleSigns:
     try:
         return signs_of_expression(expression)(environment)
     except NoRuleError:

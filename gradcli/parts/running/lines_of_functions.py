@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,8 +13,47 @@ from gradcli.autodiff.run import Tensor
 from gradcli.errors import InputError
 from gradcli.parts.running.calling import Called, Signature
 
-if TYPE_CHECKING:
-    from gradcli.parts.running.recorded import Recorded
+Recorded_co = TypeVar("Recorded_co", covariant=True)
+
+
+class MovableCall(Protocol[Recorded_co]):
+    """A function with the values that it is called with: see `recorded.FunctionCall`."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function."""
+
+    @property
+    def called(self) -> str:
+        """Its name in messages."""
+
+    @property
+    def taken(self) -> Signature:
+        """Its parameters."""
+
+    @property
+    def given(self) -> Mapping[str, Array]:
+        """Values by parameter."""
+
+    @property
+    def dtype(self) -> str:
+        """Dtype of the floating-point arguments."""
+
+    def of_another(
+        self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any
+    ) -> MovableCall[Recorded_co]:
+        """Return the call of another function, with these values; `other` are fields of the call."""
+
+    def recorded(self) -> Recorded_co:
+        """Run the function once, and record it."""
+
+
+class MovableFunction(Protocol[Recorded_co]):
+    """A function at a point, with its recording: see `recorded.Recorded`."""
+
+    @property
+    def call(self) -> MovableCall[Recorded_co]:
+        """The function and its arguments."""
 
 
 class LineFunction:
@@ -53,8 +92,12 @@ def _like(t: Tensor, array: Array) -> Tensor:
 
 
 def recorded_on_line(
-    recorded: Recorded, start: Mapping[str, Array], direction: Mapping[str, Array], name: str, at: float
-) -> Recorded:
+    recorded: MovableFunction[Recorded_co],
+    start: Mapping[str, Array],
+    direction: Mapping[str, Array],
+    name: str,
+    at: float,
+) -> Recorded_co:
     """Record a function along a line through a point.
 
     Args:
