@@ -74,7 +74,8 @@ def proved_on(function: Function, statement: str) -> Iterator[str]:
     number = (jet.second_slope(0, 0) if statement == "convex" else jet.slope(0)).spread(x.shape)
     edges = np.diff(np.r_[False, np.broadcast_to(jet.is_smooth, x.shape) & (number.low >= 0), False].astype(int))
     found: list[tuple[float, float]] = []
-    for first, last in zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0) - 1, strict=True):
+    firsts, lasts = np.flatnonzero(edges > 0).tolist(), (np.flatnonzero(edges < 0) - 1).tolist()
+    for first, last in zip(firsts, lasts, strict=True):
         lows, highs = x[[max(first - 1, 0), first]].tolist(), x[[min(last + 1, len(x) - 1), last]].tolist()
         tried = itertools.product(lows, highs)
         ends = next((one for one in tried if _is_proved(function, statement, *one)), None)

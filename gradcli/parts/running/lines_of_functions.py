@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class MovableCall(Protocol[Recorded_co]):
     """A function with the values that it is called with: see `recorded.FunctionCall`."""
 
     @property
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Called:
         """The function."""
 
     @property
@@ -39,10 +39,8 @@ class MovableCall(Protocol[Recorded_co]):
     def dtype(self) -> str:
         """Dtype of the floating-point arguments."""
 
-    def of_another(
-        self, function: Callable[..., Any], given: Mapping[str, Array], **other: Any
-    ) -> MovableCall[Recorded_co]:
-        """Return the call of another function, with these values; `other` are fields of the call."""
+    def of_another(self, function: Called, given: Mapping[str, Array], *, taken: Signature) -> MovableCall[Recorded_co]:
+        """Return the call of another function, with these parameters and values."""
 
     def recorded(self) -> Recorded_co:
         """Run the function once, and record it."""
