@@ -120,6 +120,11 @@ class Recording(Protocol[Asked_contra]):
     def with_values(self, arrays: Mapping[str, Array]) -> Recording[Asked_contra]:
         """Record the same function at another point."""
 
+    def on_line(
+        self, start: Mapping[str, Array], direction: Mapping[str, Array], name: str, at: float
+    ) -> Recording[Asked_contra]:
+        """Record the function of the way along a line: of `name`, at a value of it."""
+
     def weighted(self, v: Array) -> Recording[Asked_contra]:
         """Record the sum of its outputs with these weights."""
 

@@ -109,7 +109,7 @@ def check(
             "backward_of": numbers_of,
         }  # fmt: skip
         _require_of_boxes([name for name, one in of_points.items() if one is not None and one is not False])
-        typed, at = self._next_to(claim or {}), self._starting(at, box, None)
+        typed, at = self._next_to(claim or {}), self._starting(at, box if along is None else None, None)
         claim = with_statements(claim or {}, self.variables)
         meant = typed._asked(at, **options)
         return ClaimsInBox(typed, meant, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()

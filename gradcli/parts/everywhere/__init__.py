@@ -15,7 +15,8 @@ held_kinds                       kinks, jumps, poles and edges that a box may ho
 line_boxes, moving_box           lines through a point; a question on a box
 written_derivatives              derivatives as mathematics writes them, as quotients
 box_statements                   statements on y and its derivatives, as numbers that are to be positive
-curvature_rules                  convexity by composition
+one_number, curvature_rules      convexity of functions of one number, and by composition
+certain_signs                    signs that operations have where bounds underflow
 proving                          proofs and counterexamples of statements
 kernel_errors                    how torch's special functions err
 pass_differences                 the backward pass of a user's own code, and the derivative

@@ -190,7 +190,7 @@ def _other_y(statements: Sequence[str], box: MovingBox) -> Iterator[str]:
 
 def wrong_backward(box: MovingBox) -> str:
     """Say at which point of a box the backward pass of code does not give the derivative; "" where none was found."""
-    if not box.is_recorded or box.line is not None:
+    if not box.is_recorded:
         return ""
     for at in points_in(box.low, box.high):
         worst = _worst(box, at[:, None])
@@ -285,10 +285,6 @@ def regions_of(box: MovingBox, rtol: float, seconds: float | None = None, finest
     """
     _ = box.function
     seconds = SHARE_OF_REGIONS * _seconds() if seconds is None else seconds
-    if box.is_recorded and box.line is not None:
-        message = "what the backward pass of code computes along a line is known at points alone"
-        hint = f"give ranges in place of {option('along')}, or a statement: {option('prove', 'STATEMENT')}"
-        raise LanguageError(message, hint=hint)
     if box.bound_function.device != "cpu":
         raise InputError("in a box, torch's rounding is known on the CPU alone", hint=f"leave out {option('device')}")
     try:

@@ -22,7 +22,6 @@ from gradcli.language.program.wengert import Atom, Program, needed
 from gradcli.option_words import option
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.intervals import Interval, point
-from gradcli.parts.everywhere.line_boxes import parameter_of
 from gradcli.parts.everywhere.moving_box import (
     MOST_MOVING,
     AskedBox,
@@ -61,7 +60,7 @@ def known_box(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Dir
         return known_line(unbound, ranges, along)
     asked = asked_box(unbound, ranges)
     require_few(asked)
-    _require_recorded(asked)
+    require_recorded(asked)
     return asked.moving()
 
 
@@ -74,7 +73,7 @@ def known_ranges(
         GradcliError: There is no range, a value is missing, or the code may do something else in the box.
     """
     asked = asked_box(unbound, ranges, shapes)
-    _require_recorded(asked)
+    require_recorded(asked)
     return asked
 
 
@@ -85,15 +84,7 @@ def known_line(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Di
         GradcliError: A range makes no sense, or the code may do something else on the line.
     """
     box = box_along(unbound, ranges, along)
-    bound_function = unbound.bind()
-    if bound_function.recording is not None and box.line is not None:
-        starts, direction = box.line
-        passes = _forward(bound_function)
-        for one in _moving_decisions(passes, direction):
-            raise _undecided(passes.decided[one], f"along {parameter_of(bound_function)}")
-        ways = [float(one[0]) for one in points_in(box.low, box.high)]
-        points = [{name: starts[name] + way * direction[name] for name in direction} for way in ways]
-        _require_same(bound_function, passes, points)
+    require_recorded(AskedBox(box.bound_function, box.ranges, dict.fromkeys(box.ranges, (box.low, box.high))))
     return box
 
 
@@ -147,7 +138,7 @@ def without_edges(box: MovingBox) -> tuple[MovingBox, BoxSet]:
     return box.part(low, high), BoxSet(np.stack(lows, 1), np.stack(highs, 1), np.zeros(len(lows)))
 
 
-def _require_recorded(asked: AskedBox) -> None:
+def require_recorded(asked: AskedBox) -> None:
     """Require of code that its recording is the function in the whole box."""
     bound_function = asked.bound_function
     if bound_function.recording is None:

@@ -3,8 +3,9 @@
 A function of convex functions is convex where it is convex itself, and rises with each of them.  Second slopes tell
 where an operation is convex on the range of its operands, first slopes where it rises.  Logarithms of exponentials,
 of products, quotients and powers are told by theirs; a sum of numbers with convex logarithms has one too, by Hölder's
-inequality.  Powers over powers are told by the perspective.
-What is singular, as the Hessian of log(exp(x) + exp(y)) is, or has kinks, is told here alone.
+inequality.  Powers over powers are told by the perspective.  What is singular, as the Hessian of log(exp(x) + exp(y)) is,
+or has kinks, is told here alone.  A value that is made of one number, as x*log(x) and x where x > 0, else x/100, is one
+operation on that number.
 Of an array, all elements are told together.
 Source: S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, sections 3.2.4 and 3.5.
 """
@@ -21,11 +22,12 @@ from operator import and_
 import numpy as np
 
 from gradcli.language.ops import Kind, Monoid
-from gradcli.language.program.wengert import Atom, Line
+from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.parts.everywhere.box_kinds import BROKEN
 from gradcli.parts.everywhere.intervals import Interval, logarithm, unknown
 from gradcli.parts.everywhere.jets import Evaluator, Jet, variable
 from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.one_number import Bend, bend_of
 from gradcli.parts.everywhere.scalars import is_length
 from gradcli.parts.everywhere.wholes import whole_of
 
@@ -67,16 +69,90 @@ def curving(box: MovingBox) -> Curving:
     sides = Interval(box.low[:, None], box.high[:, None])
     known = function.known(function.seeds(sides), is_second=True)
     found: dict[Atom, Curved] = {}
+    single = _OfOneNumber(function, known, found)
     with np.errstate(all="ignore"):
         for line in function.lines:
             operands = function.operands_of(line, known)
             inside = [_of_operand(a, one, found) for a, one in zip(line.call.operands, operands, strict=True)]
-            one = _with_roots(_of_line(function, line, operands, inside), line, operands, inside)
-            found[line.symbol] = _with_other(one, known[line.symbol])
+            curved = _with_roots(_of_line(function, line, operands, inside), line, operands, inside)
+            if single.follow(line) and not curved.own:
+                curved = replace(curved, own=single.own(line))
+            found[line.symbol] = _with_other(curved, known[line.symbol])
     (output,) = function.outputs
     whole = function.jet_of(known, output)
     is_whole = bool((whole.kinds & BROKEN == 0).all())
     return _of_operand(output, whole, found).own if is_whole else Curving.NONE
+
+
+MOST_LINES, MOST_NUMBERS = 600, 8
+"""Most lines of a function whose values are looked at as functions of one number, and most such numbers of one."""
+
+
+class _OfOneNumber:
+    """Values that are made of one number, each by operations on elements, and how they curve by that.
+
+    Args:
+        function: The function.
+        known: The jets of its values in the whole box.
+        found: How the values before this one curve; it is added to.
+    """
+
+    def __init__(self, function: Evaluator, known: Mapping[Atom, Jet], found: Mapping[Atom, Curved]) -> None:
+        self.function, self.known, self.found = function, known, found
+        self.constants = {
+            a: float(one.value.low.item()) for a, one in function.constants.items() if one.value.low.size == 1
+        }
+        self.numbers: dict[Atom, tuple[Atom, ...]] = {}
+        self.bends: dict[object, Bend | None] = {}
+
+    def follow(self, line: Line) -> bool:
+        """Note the numbers that a value is made of alone, the nearest first; tell whether there are some."""
+        if len(self.function.lines) > MOST_LINES:
+            return False
+        moving = [a for a in line.call.operands if a in self.numbers or self._is_variable(a)]
+        if not moving:
+            return False
+        common = [self.numbers.get(a, (a,)) for a in moving] if self._is_plain(line) else []
+        shared = [a for a in common[0] if all(a in one for one in common[1:])] if common else []
+        self.numbers[line.symbol] = (line.symbol, *shared)[:MOST_NUMBERS]
+        return bool(shared)
+
+    def _is_variable(self, atom: Atom) -> bool:
+        """Tell whether it is a variable that moves; of lines, `numbers` tells."""
+        return atom in self.known and atom not in self.found and bool(self.known[atom].slopes)
+
+    def _is_plain(self, line: Line) -> bool:
+        """Tell whether a value is made by an operation on elements, with numbers that stand in no array."""
+        is_elementwise = line.call.op.kind is Kind.ELEMENTWISE or whole_of(line.call) is not None
+        return is_elementwise and all(a in self.known or a.is_number for a in line.call.operands)
+
+    def own(self, line: Line) -> Curving:
+        """Tell how a value curves by the nearest number that is affine, else by the nearest that curves one way."""
+        of = [(a, self.found.get(a, Curved(Curving.AFFINE)).own) for a in self.numbers[line.symbol][1:]]
+        chosen = next((one for one in of if one[1] == Curving.AFFINE), next((one for one in of if one[1]), None))
+        bend = None if chosen is None else self._bend(line, chosen[0])
+        if chosen is None or bend is None:
+            return Curving.NONE
+        own = Curving(int(bend.is_convex) + 2 * int(bend.is_concave))
+        return _kept(own, [chosen[1]], [bend.slopes])
+
+    def _bend(self, line: Line, of: Atom) -> Bend | None:
+        lines = needed([one for one in self.function.lines if one.symbol != of], line.symbol)
+        held = {a: self.constants.get(a) for one in lines for a in one.call.operands if a in self.function.constants}
+        if None in held.values():
+            return None
+        value = self.known[of].value
+        low, high = float(value.low.min()), float(value.high.max())
+        order = {of: "u", **{one.symbol: f"l{n}" for n, one in enumerate(lines)}}
+        calls = [
+            (one.call.op.name, one.call.statics, *(order.get(a, held.get(a, a)) for a in one.call.operands))
+            for one in lines
+        ]
+        key = (*calls, low, high)
+        if key not in self.bends:
+            constants = {a: number for a, number in held.items() if number is not None}
+            self.bends[key] = bend_of(lines, line.symbol, of, constants, low, high)
+        return self.bends[key]
 
 
 def _of_operand(atom: Atom, jet: Jet, known: Mapping[Atom, Curved]) -> Curved:

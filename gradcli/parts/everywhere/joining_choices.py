@@ -25,8 +25,8 @@ def has_row_rule(call: Call) -> bool:
 def joins(line: Line, lines: Sequence[Line], constants: Mapping[Atom, float]) -> bool:
     """Tell whether a choice certainly has one value on both sides where its condition changes.
 
-    It is known where the condition compares a value with a constant, and both branches depend on that value alone: at
-    the constant, they are exactly equal.
+    It is known where the condition compares a value with a constant, and both branches depend on that value alone, or
+    on the number that it is the size of: at the constant, they are exactly equal.
     """
     if not line.call.op.is_branch:
         return False
@@ -39,8 +39,21 @@ def joins(line: Line, lines: Sequence[Line], constants: Mapping[Atom, float]) ->
     number = _number_of(value, constants)
     if number is None or _number_of(place, constants) is not None:
         return False
+    size = by_symbol.get(place)
+    places = [{place: number}]
+    if size is not None and size.call.op.name == "abs":
+        places = [{place: number, size.call.operands[0]: end} for end in (number, -number)]
+    return all(_is_one_value(line.call.operands[1:], known, by_symbol, constants) for known in places)
+
+
+def _is_one_value(
+    atoms: Sequence[Atom],
+    known: Mapping[Atom, arb],
+    by_symbol: Mapping[Atom, Line],
+    constants: Mapping[Atom, float],
+) -> bool:
     with precision(EXACT_BITS):
-        ends = [_at_place(atom, place, number, by_symbol, constants) for atom in line.call.operands[1:]]
+        ends = [_at_place(atom, known, by_symbol, constants) for atom in atoms]
         return all(end is not None and end.is_exact() and end.is_finite() for end in ends) and bool(ends[0] == ends[1])
 
 
@@ -55,11 +68,11 @@ def _number_of(atom: Atom, constants: Mapping[Atom, float]) -> arb | None:
 
 
 def _at_place(
-    atom: Atom, place: Atom, number: arb, by_symbol: Mapping[Atom, Line], constants: Mapping[Atom, float]
+    atom: Atom, places: Mapping[Atom, arb], by_symbol: Mapping[Atom, Line], constants: Mapping[Atom, float]
 ) -> arb | None:
-    """Evaluate a value where another one is a number; None if it depends on more."""
-    known: dict[Atom, arb] = {place: number}
-    lines = needed([one for one in by_symbol.values() if one.symbol != place], atom)
+    """Evaluate a value where others are numbers; None if it depends on more."""
+    known = dict(places)
+    lines = needed([one for one in by_symbol.values() if one.symbol not in places], atom)
     for line in lines:
         operands = []
         for a in line.call.operands:

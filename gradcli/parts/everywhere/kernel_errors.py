@@ -52,6 +52,7 @@ KERNELS: Mapping[str, KernelError] = {
     "i1e": KernelError(24),
     "erfinv": KernelError(4, 1),
     "erfcx": KernelError(14, 1),
+    "ndtri": KernelError(10, 1),
     "zeta": KernelError(10, 1, within=((1, 100), (1e-3, 1e6))),
     "gammaincc": KernelError(180, 2, within=((0.125, 20), (0, np.inf))),
 }

@@ -10,9 +10,11 @@ import sympy
 
 from gradcli.arrays import Array
 from gradcli.errors import InputError, Span
+from gradcli.language.program.shapes import infer
 from gradcli.language.program.wengert import Atom, Call, Line, Program
 from gradcli.option_words import option
 from gradcli.questions.bound_function import BoundFunction
+from gradcli.questions.recorded_protocol import Recording
 
 PARAMETERS = ("t", "s", "r", "step")
 """Names for the way along a direction, of which the first is taken that is no variable of the function."""
@@ -51,6 +53,8 @@ def on_line(bound_function: BoundFunction, direction: Mapping[str, Array], param
         parameter: The name of the way along it.
         at: Its value.
     """
+    if bound_function.recording is not None:
+        return _recorded_on_line(bound_function, bound_function.recording, direction, parameter, at)
     program, taken = bound_function.program, {*bound_function.program.names, parameter}
     way, lines, arrays = sympy.Symbol(parameter, real=True), list[Line](), dict(bound_function.arrays)
     renamed: dict[Atom, Atom] = {}
@@ -74,6 +78,23 @@ def on_line(bound_function: BoundFunction, direction: Mapping[str, Array], param
     new = replace(program, variables=tuple(held), lines=tuple(lines), output=output, called=program.expression)
     arrays[parameter] = np.asarray(at, np.dtype(bound_function.dtype))
     return bound_function.another(_named_as(new, program), arrays, (parameter,))
+
+
+def _recorded_on_line(
+    bound_function: BoundFunction,
+    recording: Recording[BoundFunction],
+    direction: Mapping[str, Array],
+    parameter: str,
+    at: float,
+) -> BoundFunction:
+    """Ask of code along a line: of what is recorded of it as a function of the way."""
+    old = bound_function.program
+    moved = recording.on_line(bound_function.arrays, direction, parameter, at)
+    program = _named_as(replace(moved.program, called=old.expression, warnings=old.warnings), old)
+    shapes = infer(program, {symbol: moved.arrays[str(symbol)].shape for symbol in program.variables})
+    return replace(
+        bound_function, program=program, shapes=shapes, arrays=dict(moved.arrays), wrt=(parameter,), recording=moved
+    )
 
 
 def _named_as(new: Program, old: Program) -> Program:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gradcli.arrays import Array
 from gradcli.crosscheck.compare import TOLERANCE
 from gradcli.errors import GradcliError
 from gradcli.parts.everywhere.box_check import FOUND, regions_of, witnessed
 from gradcli.parts.everywhere.box_regions import JudgedRegions
 from gradcli.parts.everywhere.box_sets import middle_of
-from gradcli.parts.everywhere.moving_box import MovingBox
+from gradcli.parts.everywhere.code_boxes import require_recorded
+from gradcli.parts.everywhere.line_boxes import on_line, parameter_of
+from gradcli.parts.everywhere.moving_box import AskedBox, MovingBox
 from gradcli.parts.everywhere.rounded_passes import recorded_at
 from gradcli.progress import SECONDS, budget_factor
 from gradcli.questions.bound_function import BoundFunction
@@ -48,20 +51,23 @@ class ProvedLine:
     stretches: tuple[Stretch, ...]
 
 
-def proved_line(bound_function: BoundFunction, low: float, high: float) -> ProvedLine | None:
-    """Find where torch's numbers are proved along a range of the one variable of a question; None if nothing is known.
+def proved_line(
+    bound_function: BoundFunction, direction: Mapping[str, Array] | None, low: float, high: float
+) -> ProvedLine | None:
+    """Find where torch's numbers are proved along a range; None if nothing is known.
 
     Args:
-        bound_function: A function of one element, by a number.
-        low: The lower end of its range.
+        bound_function: A function of one element, at a point.
+        direction: How its variables move from the point; None where the range is that of its one number.
+        low: The lower end of the range.
         high: The upper end.
     """
-    (name,) = bound_function.wrt
-    box = MovingBox(bound_function, {name: f"{low}..{high}"}, np.array([low]), np.array([high]))
     all_seconds = SECONDS * budget_factor()
     try:
-        _ = bound_function.value, recorded_at(bound_function)  # so that torch is there, which takes a while
+        _ = bound_function.value  # so that torch is there, which takes a while
         with part_limit(SHARE_OF_ALL * all_seconds):
+            box = _box(bound_function, direction, low, high)
+            _ = recorded_at(box.bound_function)
             regions = regions_of(box, TOLERANCE[bound_function.dtype].rtol, SHARE * all_seconds, FINEST)
             if regions.stopped and not np.isin(regions.verdicts.astype(str), PROVED).any():
                 return None
@@ -69,6 +75,23 @@ def proved_line(bound_function: BoundFunction, low: float, high: float) -> Prove
     except (GradcliError, NoRuleError, OverTimeError):
         return None
     return ProvedLine(None if regions.stopped else _places(box, regions), tuple(_stretches(regions, found, high - low)))
+
+
+def _box(bound_function: BoundFunction, direction: Mapping[str, Array] | None, low: float, high: float) -> MovingBox:
+    """Ask of the one number, or of the way along a line; of code, where its recording is the function.
+
+    Raises:
+        GradcliError: The code may do something else there.
+    """
+    line = None
+    if direction is not None:
+        line = dict(bound_function.arrays), direction
+        bound_function = on_line(bound_function, direction, parameter_of(bound_function), low)
+    (name,) = bound_function.wrt
+    ranges = {name: f"{low}..{high}"}
+    require_recorded(AskedBox(bound_function, ranges, {name: (np.array(low), np.array(high))}))
+    is_recorded = bound_function.recording is not None
+    return MovingBox(bound_function, ranges, np.array([low]), np.array([high]), is_recorded, line)
 
 
 def _found(box: MovingBox, regions: JudgedRegions) -> RegionVerdict:

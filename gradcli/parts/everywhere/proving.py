@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of, in_quotients
+from gradcli.parts.everywhere.certain_signs import is_certainly_positive
 from gradcli.parts.everywhere.curvature_rules import Curving, curving
 from gradcli.parts.everywhere.halving import halved
 from gradcli.parts.everywhere.held_kinds import held_kinds
@@ -88,19 +90,25 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
         is_strict=condition.is_strict,
         is_over_at_target=condition.fails_at_zero,
     )
-    found = search.run()
+    boxes = first_grid(box.low, box.high, most=condition.quantity.function.at_once)
+    is_positive, search.has_value = is_certainly_positive(condition.quantity, boxes)
+    found = search.run(boxes.take(~is_positive))
     if search.is_refuted and found.place is not None:
         return BoxProof(
             text, "refuted", found.evaluated, box.by_name(found.place), 0.0, _value_at(condition, found.place)
         )
     unproved = BoxSet.joined([found.left, *search.unproved])
+    with suppress(OverTimeError):  # what was found holds without it
+        unproved = unproved.take(~is_certainly_positive(condition.quantity, unproved)[0])
+    evaluated = found.evaluated + int(is_positive.sum())
     if not search.has_value:
-        return BoxProof(text, "undecided", found.evaluated, None, 1.0, NOWHERE)
+        return BoxProof(text, "undecided", evaluated, None, 1.0, NOWHERE)
     if not len(unproved):
-        return BoxProof(text, "proved", found.evaluated, note=note)
+        return BoxProof(text, "proved", evaluated, note=note)
     reason = f"stopped {found.stopped}" if found.stopped else _on_the_rest(condition, unproved, box)
-    reason += _underflowing(condition, unproved, box)
-    return BoxProof(text, "undecided", found.evaluated, None, unproved.share_of(box.low, box.high), reason)
+    with suppress(OverTimeError):
+        reason += _underflowing(condition, unproved, box)
+    return BoxProof(text, "undecided", evaluated, None, unproved.share_of(box.low, box.high), reason)
 
 
 def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
@@ -186,8 +194,9 @@ def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
     def step(boxes: BoxSet) -> BoxSet:
         jet = quantity.jets(boxes.sides)
         is_proved = _is_curved(jet, len(boxes), len(box.low), sign)
-        bad.extend(_counterexamples(quantity, boxes, sign))
         rest = boxes.take(~is_proved)
+        bad.extend(_counterexamples(quantity, boxes, sign))
+        bad.extend(_beyond_chords(quantity, rest, box, sign))
         is_outside = np.broadcast_to((jet.kinds & int(BoxKind.OUTSIDE)) != 0, (len(boxes),))[~is_proved]
         width = rest.parts_of(box.low, box.high)
         is_done = is_outside | is_narrow(rest) | (width <= NARROW).all(axis=0)
@@ -260,3 +269,30 @@ def _counterexamples(quantity: BoxQuantity, boxes: BoxSet, sign: int) -> list[Ar
             bend = add(bend, multiply(rows[i][j], multiply(point(along[:, i]), point(along[:, j]))))
     is_bad = jet.is_smooth & ((bend.high < 0) if sign > 0 else (bend.low > 0))
     return list(middle[:, is_bad].T)
+
+
+def _beyond_chords(quantity: BoxQuantity, boxes: BoxSet, box: MovingBox, sign: int) -> list[Array]:
+    """Find points at which y is certainly above the chord between two points next to them; below it, if concave.
+
+    That refutes what has a kink, whose second slopes tell nothing: (c - b)*y(a) + (b - a)*y(c) >= (c - a)*y(b).
+    """
+    found, size = list[Array](), (len(boxes),)
+    if not len(boxes):
+        return found
+
+    def values(at: Array) -> tuple[Interval, Mask]:
+        jet = quantity.jets(point(at), is_second=False)
+        return jet.value.spread(size), np.broadcast_to((jet.kinds & WITHOUT_VALUE) == 0, size)
+
+    for at in (middle_of(boxes.low, boxes.high), boxes.low):  # a kink may be between two boxes
+        here, is_there = values(at)
+        for n in range(len(at)):
+            low, high, reach = at.copy(), at.copy(), boxes.high[n] - boxes.low[n]
+            low[n], high[n] = np.maximum(at[n] - reach, box.low[n]), np.minimum(at[n] + reach, box.high[n])
+            (first, has_first), (last, has_last) = values(low), values(high)
+            a, b, c = point(low[n]), point(at[n]), point(high[n])
+            chord = add(multiply(subtract(c, b), first), multiply(subtract(b, a), last))
+            beyond = subtract(multiply(subtract(c, a), here), chord)
+            is_beyond = (beyond.low > 0) if sign > 0 else (beyond.high < 0)
+            found += list(at[:, is_there & has_first & has_last & is_beyond].T)
+    return found

@@ -76,7 +76,7 @@ def range_over(
     tolerance = TOLERANCE if tol is None else tol
     if not (np.isfinite(tolerance) and tolerance > 0):
         raise InputError(f"{option('tol', str(tol))} is not a tolerance", hint="a tolerance is a number above 0")
-    unbound, box = self._asked(self._starting(at, box, None)), box or {}
+    unbound, box = self._asked(self._starting(at, box if along is None else None, None)), box or {}
     if along is not None and shape:
         raise UsageError(f"{option('shape')} is for tensors without a value", hint=f"leave out {option('shape')}")
     with time_limit(), interruptible():

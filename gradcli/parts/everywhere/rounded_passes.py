@@ -57,7 +57,8 @@ SMALLEST = {"float64": 2.0**-1074, "float32": 2.0**-149}
 LARGEST = {"float64": float(np.finfo(np.float64).max), "float32": float(np.finfo(np.float32).max)}
 
 EXACT = frozenset(
-    "neg abs where maximum minimum clamp clamp_min clamp_max sign relu floor ceil round trunc positive fmod".split()
+    "neg abs where maximum minimum fmax fmin clamp clamp_min clamp_max sign relu floor ceil round trunc positive fmod "
+    "copysign".split()
 )
 """Operations that do not round."""
 
@@ -66,16 +67,16 @@ BASIC = frozenset("add sub mul div sqrt square reciprocal remainder".split())
 
 LIBRARY = frozenset(
     "exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc log1p expm1 exp2 log2 log10 pow "
-    "sigmoid atan2 hypot rsqrt".split()
+    "sigmoid atan2 hypot rsqrt angle".split()
 )
 """Functions of a library, of which torch's vector kernels and the library of C promise a last place or two."""
 
 ROUNDINGS = 4
 """Roundings assumed of a function of a library: two units in the last place."""
 
-CHOICES = frozenset("maximum minimum clamp clamp_min clamp_max relu".split())
+CHOICES = frozenset("maximum minimum fmax fmin clamp clamp_min clamp_max relu".split())
 
-STEPPING = frozenset("fmod remainder".split())
+STEPPING = frozenset("fmod remainder copysign".split())
 """Operations that jump, though not in steps alone: where operands have errors, the result is anywhere it may be."""
 
 CONDITIONS = frozenset("logical_and logical_or logical_not isfinite".split())
@@ -394,7 +395,7 @@ def _of_choice(name: str, wide: Sequence[Interval], errors: Sequence[Array]) -> 
     if name == "clamp":
         return both
     (a, of_a), (b, of_b) = [*zip(wide, errors, strict=True), (point(0.0), np.zeros(()))][:2]
-    if name in ("minimum", "clamp_max"):
+    if name in ("minimum", "fmin", "clamp_max"):
         a, b = -a, -b
     return np.where(a.low > b.high, of_a, np.where(b.low > a.high, of_b, both))
 
@@ -432,6 +433,8 @@ def _value(line: Line, inside: Sequence[Interval]) -> Interval:
 def _compared(line: Line, operands: Sequence[Rounded]) -> Rounded:
     """Compare: torch decides as the exact numbers do, unless errors may make it another decision."""
     sense = line.call.op.sense
+    if line.call.operands[0] == line.call.operands[1]:  # asked whether it is NaN
+        return Rounded(point(float(0 in sense)), np.zeros(()), operands[0].is_bad)
     pairs = zip(line.call.operands, operands, strict=True)
     a, b = (replace(one, error=np.zeros(())) if atom.is_infinite else one for atom, one in pairs)
     exact, wide = compared(a.exact, b.exact, sense), compared(a.wide, b.wide, sense)

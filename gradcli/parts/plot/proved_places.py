@@ -1,7 +1,7 @@
 """Where torch's numbers are proved along a line, and the places of it that may be singular: by the check of all points.
 
-The check is that of the part `everywhere`.  Where it knows nothing, as of functions of Python, there are no stretches,
-and places are those that bounds of the core find.
+The check is that of the part `everywhere`.  Where it knows nothing, as of code that branches on the line, there are no
+stretches, and places are those that bounds of the core find.
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ def _is_within(span: MarkedRange, stretches: Sequence[Stretch]) -> bool:
 
 
 def proved_of(line: MovingFunction, low: float, high: float) -> ProvedPart:
-    """Check all points of a line, where it is the range of a number in a function that was typed."""
-    bound = line.bound
-    is_number = list(line.directions[0]) == list(bound.wrt) == [line.name] and not bound.arrays[line.name].shape
-    if not is_number or bound.recording is not None or math.prod(bound.shape) != 1:
+    """Check all points of a line."""
+    bound, direction = line.bound, line.directions[0]
+    if math.prod(bound.shape) != 1 or list(direction) != list(bound.wrt):
         return ProvedPart()
+    own, start = direction.get(line.name), line.start.get(line.name)
+    is_number = own is not None and start is not None and bool((own == 1).all() and (start == 0).all())
     if is_listed("everywhere"):
         from gradcli.parts.everywhere import proved_line
 
-        if (found := proved_line(bound, low, high)) is not None:
+        if (found := proved_line(bound, None if is_number else direction, low, high)) is not None:
             # Of second derivatives more places are singular.
             return ProvedPart(found.places if line.order == 1 else None, found.stretches)
     return ProvedPart()

@@ -39,6 +39,7 @@ from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is
 from gradcli.parts.running.forward_refusals import has_own, tangent_by
 from gradcli.parts.running.function_slopes import CALLING_SECONDS, MovedFunction
 from gradcli.parts.running.last_judge import judged
+from gradcli.parts.running.lines_of_functions import recorded_on_line
 from gradcli.parts.running.moved_function import LOW_DIGITS, Movement, movement, rounding_of
 from gradcli.parts.running.numpy_arrays import made_of_tensors, numpy_of_tensor, remarks_on_numpy, tensor_of_numpy
 from gradcli.parts.running.opaque_functions import applications_seen_by, recorded_as_it_can_be, seen_by
@@ -179,10 +180,8 @@ class Recorded:
     def moved(self, bound: BoundFunction, numbers: Numbers) -> Movement | None:
         """Prepare the calls of the function next to its point; of a script, replays of its recording."""
         is_second = numbers.order == 2
-        key, digits = (
-            (bound.wrt, is_second),
-            max(float(np.finfo(self.call.dtype).eps), self.recorder.decisions.digits),
-        )
+        key = (bound.wrt, is_second)
+        digits = max(float(np.finfo(self.call.dtype).eps), self.recorder.decisions.digits)
 
         def values(arrays: Mapping[str, Array]) -> Forward:
             at = self.called_at if self.ran is None else self.replayed_at
@@ -207,6 +206,7 @@ class Recorded:
 
     passes = own_passes
     nonfinite_in_backward = backward_calls.nonfinite_in_backward
+    on_line = recorded_on_line
 
     def forget(self) -> None:
         """Drop the values next to the point, with the graph that they hold, which may be large in a script."""

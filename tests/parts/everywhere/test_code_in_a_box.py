@@ -363,8 +363,46 @@ def test_nothing_is_proved_of_derivatives_where_the_backward_pass_is_seen_to_be_
     assert answer.passed == is_proved
 
 
-def test_a_line_through_a_point_is_proved_by_statements_alone() -> None:
-    """What the backward pass computes along it is not known."""
-    assert gradcli.check(lambda x: (x**2).sum(), [1.0, 2.0], along="ones", prove="y >= 0").passed
-    with pytest.raises(gradcli.GradcliError, match="along a line is known at points alone"):
-        gradcli.check(lambda x: (x**2).sum(), [1.0, 2.0], along="ones")
+def _slanted(x: Any) -> Any:
+    return _square(lambda x, g: torch.where(x > 2, 2.001 * x, 2 * x) * g)(x).sum()
+
+
+ALONG: dict[str, tuple[Any, str, dict[str, Any], set[str]]] = {
+    "smooth": (lambda x: (x**2 - torch.sin(x)).sum(), "-0.5..2", {}, {"proved"}),
+    "many numbers": (lambda x: torch.nn.functional.softplus(x).mean(), "-1..1", {"at": np.ones(700)}, {"proved"}),
+    "a kink": (lambda x: torch.relu(x).sum() + x[0], "-1.5..1", {}, {"proved", "kink", "near-zero"}),
+    "digits that are lost": (lambda x: ((1 - torch.cos(x)) / x**2).sum(), "-0.9999..0", {}, {"proved", "inaccurate"}),
+    "a wrong backward pass": (_slanted, "-0.5..2", {}, {"proved", "disagree"}),
+    "a branch that is not taken": (lambda x: x.sum() if x[0] < -3 else (x**2).sum(), "0..2", {}, {"proved"}),
+}
+"""Functions of a vector, with a range of t, values, and the verdicts there are along (1, 1, …) from there."""
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_every_point_of_a_line_is_judged(name: str) -> None:
+    """As of a number: what its own backward pass computes of t is recorded."""
+    function, ends, options, verdicts = ALONG[name]
+    at = options.get("at", [1.0, 2.0])
+    answer = gradcli.check(function, at, along="ones", box={"t": ends}, raise_exception=False)
+    assert isinstance(answer, BoxChecking)
+    assert {str(one.verdict) for one in answer.regions} == verdicts
+    assert answer.wrt == ("t",)
+    assert answer.u is not None
+    assert list(answer.u) == ["x"]
+    assert gradcli.check(function, at, along="ones", box={"t": ends}, prove="y >= -9").passed
+
+
+def test_a_branch_that_changes_along_a_line_is_told() -> None:
+    """With the place where it does."""
+    with pytest.raises(gradcli.GradcliError, match=r"may change in the box, near t = -1"):
+        gradcli.check(lambda x: x.sum() if x[0] > 0 else (x**2).sum(), [1.0, 2.0], along="ones", box={"t": "-2..1"})
+
+
+def test_a_line_moves_arguments_alone() -> None:
+    """Others keep their values; a weight is no argument."""
+    layer = torch.nn.Linear(2, 1, dtype=torch.float64)
+    with pytest.raises(gradcli.GradcliError, match="its arguments alone move along a line"):
+        gradcli.check(layer, [1.0, 2.0], along={"weight": [[1.0, 1.0]]}, wrt=["weight"], box={"t": "0..1"})
+    answer = gradcli.check(lambda x, w: (w * x**2).sum(), [1.0, 2.0], [3.0, 4.0], along={"x": [1.0, 0.0]})
+    assert answer.passed
+    assert [*answer.inputs] == ["x", "w"]

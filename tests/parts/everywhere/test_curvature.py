@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import and_
 
@@ -11,8 +12,9 @@ import pytest
 
 from gradcli import Function
 from gradcli.arrays import Array
-from gradcli.parts.everywhere import curvature_rules, moving_box as boxes
+from gradcli.parts.everywhere import curvature_rules, moving_box as boxes, one_number
 from gradcli.parts.everywhere.curvature_rules import Curved, Curving, curving
+from gradcli.parts.everywhere.intervals import point
 from gradcli.parts.everywhere.moving_box import MovingBox, moving_box
 from tests.examples import seeds
 
@@ -55,6 +57,12 @@ CONVEX = [
     "(x[0]**4 + 1)/(3*(x[1] + 6)**3)",
     "max([x[0]**2, x[1]**2])/(x[2] + 6)",
     "x[0]*x[0]/log(x[1] + 7)",
+    "sum((x + 6)*log(x + 6))",
+    "sum(leaky_relu(x)) + norm(x)",
+    "sum(elu(3*x - 1))",
+    "sum(huber_loss(x, 0, reduction='none', delta=2))",
+    "leaky_relu(norm(x) - 1)",
+    "sum(where(x > 1, x**2, 2*x - 1))",
 ]
 """Functions of three numbers that are convex, and have a Hessian that is singular, or bounds that are too wide."""
 
@@ -98,6 +106,9 @@ def test_no_other_quotient_of_powers_is_called_convex(text: str) -> None:
         "log(ones(600) @ exp(x))",
         "prod(exp(x**2/600))",
         "-min(concat([x, -x]))",
+        "sum(leaky_relu(x - 1/4))",
+        "mean((x + 3)*log(x + 3))",
+        "sum(elu(x) + where(abs(x) < 0.5, x**2, abs(x) - 0.25))",
     ],
 )
 def test_what_is_composed_of_arrays_is_convex_along_a_line(text: str) -> None:
@@ -111,6 +122,7 @@ def test_what_is_composed_of_arrays_is_convex_along_a_line(text: str) -> None:
 
 _SUMS = ["{} + {}", "{} - {}", "{}*{}", "{}/{}", "maximum({}, {})", "minimum({}, {})", "logaddexp({}, {})"]
 _ALONE = ["exp({})", "log({})", "sqrt({})", "{}**2", "abs({})", "sigmoid({})", "softplus({})", "2.0**({})", "-({})"]
+_ALONE += ["leaky_relu({})", "elu({})", "hardtanh({})", "entr({})"]
 _NUMBERS = ["2.0", "0.5", "-1.0", "0.0"]
 
 
@@ -144,6 +156,10 @@ _NAMES = {
     "logaddexp": np.logaddexp,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "softplus": lambda x: np.logaddexp(0, x),
+    "leaky_relu": lambda x: np.where(x > 0, x, 0.01 * x),
+    "elu": lambda x: np.where(x > 0, x, np.expm1(x)),
+    "hardtanh": lambda x: np.clip(x, -1, 1),
+    "entr": lambda x: -x * np.log(x),
     "sum": lambda x: np.sum(x, axis=0),
     "max": lambda x: np.max(x, axis=0),
     "min": lambda x: np.min(x, axis=0),
@@ -253,3 +269,43 @@ def test_a_rule_that_is_wrong_is_seen(name: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(curvature_rules, name, planted)
     assert Curving.CONVEX in curving(box)
     assert _refutes(text, Curving.CONVEX, box.low, box.high, dict.fromkeys("xz", box.low))
+
+
+def test_a_kink_that_bends_down_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a function of one number whose slope falls: where its choice is called apart everywhere, it is no kink."""
+    text = "where(x > 0, x, 2*x)"
+    box = _box(text, x="-2..3")
+    assert curving(box) == Curving.CONCAVE
+    monkeypatch.setattr(one_number, "_apart", lambda a, b: replace(a, value=point(b.value.high + 1)))
+    assert Curving.CONVEX in curving(box)
+    names = {"x": box.low[0], "where": np.where}
+    values = {x: eval(text, {**names, "x": x}) for x in (-1.0, 0.0, 1.0)}
+    assert values[0.0] > (values[-1.0] + values[1.0]) / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "expected"),
+    [
+        ("leaky_relu(x)", "-3..3", Curving.CONVEX),
+        ("elu(x)", "-3..3", Curving.CONVEX),
+        ("selu(x)", "-3..3", Curving.NONE),
+        ("selu(x)", "0..3", Curving.AFFINE),
+        ("hardtanh(x)", "-3..0.5", Curving.CONVEX),
+        ("hardtanh(x)", "-0.5..3", Curving.CONCAVE),
+        ("hardtanh(x)", "-3..3", Curving.NONE),
+        ("hardswish(x)", "-2.9..2.9", Curving.CONVEX),
+        ("hardswish(x)", "-2..4", Curving.NONE),
+        ("smooth_l1_loss(x, 0)", "-4..4", Curving.CONVEX),
+        ("relu(x)**2", "-1..1", Curving.CONVEX),
+        ("abs(x)*x", "-1..1", Curving.NONE),
+        ("abs(x)*x**2", "-1..1", Curving.CONVEX),
+        ("where(x > 1, x**2, 2*x)", "0..3", Curving.NONE),
+        ("where(x > 1, x**2, x)", "0..3", Curving.CONVEX),
+        ("where(x > 1, x, x**2)", "0..3", Curving.NONE),
+        ("floor(x)", "-1..1", Curving.NONE),
+        ("x*log(x)", "0..1", Curving.NONE),
+    ],
+)
+def test_kinks_of_a_function_of_one_number(text: str, ends: str, expected: Curving) -> None:
+    """Convex where the slope rises at each kink too; nothing is told where a value may be missing."""
+    assert curving(_box(text, x=ends)) == expected

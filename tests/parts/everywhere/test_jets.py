@@ -1,5 +1,7 @@
 """Bounds on boxes against mpmath: no point refutes one, and a rule that is too narrow is found."""
 
+import itertools
+import operator
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -8,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from mpmath import mp
 
 from gradcli.language.program import sympy_functions
 from gradcli.parts.everywhere import interval_functions, jets, wholes
@@ -70,6 +73,48 @@ HEADS = {
     "gammaincc": sympy_functions.DESCRIBED["gammaincc"],
 }  # fmt: skip
 """Functions with a rule of their own, by the primitive that has them."""
+
+ALONE: dict[type, Callable[..., Any]] = {
+    sympy.tanh: mp.tanh,
+    **dict.fromkeys((sympy.Abs, sympy_functions.abs), abs),
+    **dict.fromkeys((sympy.Eq, sympy_functions.eq), operator.eq),
+    **dict.fromkeys((sympy.Ne, sympy_functions.ne), operator.ne),
+    **dict.fromkeys((sympy.Lt, sympy_functions.lt), operator.lt),
+    **dict.fromkeys((sympy.Le, sympy_functions.le), operator.le),
+    **dict.fromkeys((sympy.Gt, sympy_functions.gt), operator.gt),
+    **dict.fromkeys((sympy.Ge, sympy_functions.ge), operator.ge),
+    sympy.sign: mp.sign,
+    sympy_functions.maximum: max,
+    sympy_functions.minimum: min,
+    sympy_functions.detach: lambda x: x,
+}
+"""Functions whose primitives have rules of jets, so that they are judged alone: with the truth."""
+
+
+def _refuted_alone(head: type, rule: Callable[..., Interval]) -> bool:
+    """Tell whether points refute what a rule says of the values of its function on random intervals."""
+    draw, truth = random.Random(str(head)), ALONE[head]
+    count = 1 if truth in (mp.tanh, abs, mp.sign, ALONE[sympy_functions.detach]) else 2
+    for _ in range(60):
+        ends = [sorted(draw.uniform(-3, 3) for _ in range(2)) for _ in range(count)]
+        found = rule(*(Interval(np.array(low), np.array(high)) for low, high in ends))
+        for at in itertools.product(*([low, high, draw.uniform(low, high)] for low, high in ends)):
+            if not found.low <= truth(*map(mp.mpf, at)) <= found.high:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("head", ALONE)
+def test_a_function_alone_has_its_values_in_bounds(head: type) -> None:
+    """And a rule that is too narrow is caught."""
+    rule = interval_functions._FUNCTIONS[head]
+    assert not _refuted_alone(head, rule)
+    assert _refuted_alone(head, _narrowed(rule))
+
+
+def test_each_function_with_a_rule_has_a_wrong_one_planted() -> None:
+    """What is added to the rules is added here."""
+    assert {*HEADS.values(), *ALONE} == {*interval_functions._FUNCTIONS}
 
 
 def _is_caught(name: str) -> bool:

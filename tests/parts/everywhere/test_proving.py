@@ -7,6 +7,8 @@ import pytest
 
 from gradcli import Function
 from gradcli.errors import GradcliError
+from gradcli.parts.everywhere.moving_box import moving_box
+from gradcli.parts.everywhere.proving import proofs_of
 from gradcli.results import BoxChecking, BoxProof
 
 pytestmark = pytest.mark.part("claims")
@@ -43,6 +45,14 @@ PROVED = [
     ("sin(x)", "concave", "0..3.14"),
     ("max([x, 1 - x])", "y >= 0.5 and convex", "-2..3"),
     ("where(abs(x) < 1e-30, 1, abs(x))", "y > 0", "-1..1"),
+    ("leaky_relu(x)", "convex", "-3..3"),
+    ("elu(x) + x*log(x + 4)", "convex", "-3..3"),
+    ("exp(x)", "y > 0 and dy/dx > 0", "-1000..1"),
+    ("exp(-x**2)*softplus(x)", "y > 0", "-300..300"),
+    ("sigmoid(x)", "dy/dx > 0 and 0 < y <= 1", "-2000..2000"),
+    ("tanh(x)", "dy/dx > 0 and x*y >= 0", "-1000..1000"),
+    ("where(x > 0, exp(-x), cosh(x))", "y > 0", "-600..1e4"),
+    ("1/x", "y > 0 or y < 0", "-1..1"),
 ]
 """Functions with what is true of them everywhere."""
 
@@ -57,6 +67,14 @@ REFUTED = [
     ("x", "y > 0 or x < -0.1", "-1..1"),
     ("floor(x)", "y < 1", "0..1"),
     ("exp(x)", "y < 1e308", "0..1000"),
+    ("hardsigmoid(x)", "convex", "-4..4"),
+    ("hardsigmoid(x)", "concave", "-4..4"),
+    ("hardswish(x)", "convex", "-4..4"),
+    ("selu(x)", "convex", "-3..3"),
+    ("leaky_relu(3*x - 1)", "concave", "-1..1"),
+    ("floor(x)", "convex", "-3.3..3"),
+    ("x*exp(-x)", "y > 0", "0..2000"),
+    ("tanh(x)", "y > 0", "-1000..1000"),
 ]
 """Functions with what is false of them somewhere."""
 
@@ -107,8 +125,18 @@ def test_a_flat_bowl_is_convex() -> None:
 
 @pytest.mark.thorough
 def test_what_is_too_near_to_0_to_have_a_sign_is_said() -> None:
-    """exp is positive everywhere, and its bounds are 0 below the smallest float."""
-    assert "the bounds underflow to 0, and tell no sign" in _proof("exp(x)", "y > 0", x="-1000..-900").note
+    """A difference of numbers below the smallest float."""
+    found = _proof("exp(x) - exp(x - 1)", "y > 0", x="-1000..-900")
+    assert "the bounds underflow to 0, and tell no sign" in found.note
+
+
+def test_what_was_proved_before_the_time_was_over_is_said() -> None:
+    """By the boxes, and by the share that is left."""
+    box = moving_box(Function("1/x")._asked(None), {"x": "-1..1"})
+    (found,) = proofs_of(["x*y > 0"], box, 0.5)
+    assert found.status == "undecided"
+    assert found.boxes > 0
+    assert found.left < 0.5
 
 
 @pytest.mark.parametrize(

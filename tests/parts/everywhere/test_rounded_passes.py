@@ -63,6 +63,11 @@ FUNCTIONS: dict[str, tuple[Any, float, float]] = {
     "erfcx(x)": (lambda x: mp.exp(x * x) * mp.erfc(x), -5, 5),
     "zeta(2, x)": (lambda x: mp.zeta(2, x), 0.01, 30),
     "gammaincc(2.5, x)": (lambda x: mp.gammainc(2.5, x, regularized=True), 0.01, 30),
+    "ndtri(x)": (lambda x: mp.sqrt(2) * mp.erfinv(2 * x - 1), 0.01, 0.99),
+    "fmax(x, x**2)": (lambda x: max(x, x**2), -2, 3),
+    "fmin(sin(x), x/3)": (lambda x: min(mp.sin(x), x / 3), -2, 3),
+    "copysign(x**2, -1.5)": (lambda x: -(x**2), -2, 3),
+    "x*angle(x)": (lambda x: mp.pi * x if x < 0 else mp.mpf(0), -2, 3),
     "log_ndtr(x)": (lambda x: mp.log(mp.erfc(-x / mp.sqrt(2)) / 2), -20, 8),
 }
 """Functions of x with their truths and ranges."""
@@ -125,6 +130,7 @@ KERNEL_RANGES: dict[str, tuple[Any, float, float]] = {
     "i1e(x)": (lambda x: mp.besseli(1, x) * mp.exp(-x), 1e-6, 300),
     "erfinv(x)": (mp.erfinv, 1e-6, 0.99),
     "erfcx(x)": (lambda x: mp.exp(x * x) * mp.erfc(x), 1e-6, 20),
+    "ndtri(x)": (lambda x: mp.sqrt(2) * mp.erfinv(2 * x - 1), 1e-9, 0.999),
     **{f"zeta({s}, x)": (partial(_zeta, mp.mpf(s)), 1e-3, 1e4) for s in (1.0625, 1.5, 2, 8.5, 64)},
     **{
         f"gammaincc({a}, x)": (partial(lambda a, x: mp.gammainc(a, x, regularized=True), mp.mpf(a)), 1e-3, high)

@@ -1,11 +1,14 @@
 """The strip below curves: where torch's numbers are proved by the check of all points, and places of that check."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import gradcli
 from gradcli import Function
+from gradcli.autodiff._torch import torch
 from gradcli.parts import plot as part
 from gradcli.parts.plot import plot as module
 from gradcli.parts.plot.proved_places import ProvedPart
@@ -55,13 +58,37 @@ def test_nothing_is_proved_where_torch_is_wrong() -> None:
     assert "inaccurate" in {one.verdict for one in found.stretches}
 
 
-@pytest.mark.parametrize("text", ["ndtri(x/4 + 0.5)", "[x, x**2]", "det([[x, 1], [1, x]])"])
+@pytest.mark.parametrize("text", ["prod([x, x + 1, x + 2])", "[x, x**2]", "det([[x, 1], [1, x]])"])
 def test_what_is_not_known_has_no_strip(text: str) -> None:
     """And is drawn as ever."""
     found = _plotted(text)
     assert found.stretches == ()
     assert found.rtol is None
     assert "proved" not in str(found)
+
+
+@pytest.mark.part("running")
+def test_code_has_a_strip() -> None:
+    """Where its recording is the function; none where it branches in the range."""
+    found = gradcli.plot(lambda x: torch.relu(x) + x**2, box={"x": "-1..1"})
+    assert isinstance(found, Plot)
+    assert {one.verdict for one in found.stretches} == {"proved", "kink"}
+    assert [mark.kind for mark in found.marks] == ["kink"]
+    branching = gradcli.plot(lambda x: x**2 if x > 0.3 else 2 * x, box={"x": "-1..1"})
+    assert isinstance(branching, Plot)
+    assert branching.stretches == ()
+    assert branching.marks or branching.spans
+
+
+@pytest.mark.parametrize(("t", "options"), [("t", {"t": 1.0}), ("x", {"x": [1.0, 2.0, 3.0]})])
+def test_a_line_through_a_point_has_a_strip(t: str, options: dict[str, Any]) -> None:
+    """In which t is no variable of the function, also where that has one of this name."""
+    found = Function(f"sum((1 - cos({t}))/{t}**2)").plot(options, along={t: -np.ones(np.shape(options[t]))})
+    assert isinstance(found, Plot)
+    assert "proved" in {one.verdict for one in found.stretches}
+    near = [one for one in found.stretches if one.low <= 0.9999 <= one.high]
+    assert [one.verdict for one in near] == ["inaccurate"]
+    assert 0.8 < found.proved_share < 0.99
 
 
 def test_second_derivatives_have_the_places_of_the_core() -> None:
