@@ -126,8 +126,10 @@ class GradientBounds:
             shape = (rows, *program.shapes[symbol])
             yield symbol, exact(np.zeros(shape)) if atom == 0 else found.bounds_of(atom).spread(shape)
 
-    def _without(self, values: Values, program: GradientProgram, mapped: Sequence[sympy.Symbol]) -> Values:
-        """Extend values by the lines of a Program that no weight or direction moves, once for all of these."""
+    def _without(
+        self, values: Values, program: GradientProgram, mapped: Sequence[sympy.Symbol]
+    ) -> tuple[Values, GradientProgram]:
+        """Extend values by the lines of a Program that no weight or direction moves, once for all, and return the rest."""
         known = self._fixed.get(id(program))
         if known is None or known[0] is not values:
             lines = needed(

@@ -223,7 +223,7 @@ def _terms(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, Flo
         keep = np.flatnonzero(own[0]) if own is not None else ()
         if own is None or not len(keep) or same(own, evidence.truth):
             continue
-        factor = float(f"{1 + difference[0, keep[0]] / own[0, keep[0]]:.11g}")
+        factor = float(f"{1 + difference[0][keep[0]] / own[0][keep[0]]:.11g}")
         if math.isfinite(factor) and factor != 1:
             what = f"the derivative of the term {shown}"
             said = {0.0: f"{what} is missing", -1.0: f"the sign: {what} is there times -1"}

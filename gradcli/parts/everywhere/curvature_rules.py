@@ -3,9 +3,9 @@
 A function of convex functions is convex where it is convex itself, and rises with each of them.  Second slopes tell
 where an operation is convex on the range of its operands, first slopes where it rises.  Logarithms of exponentials,
 of products, quotients and powers are told by theirs; a sum of numbers with convex logarithms has one too, by Hölder's
-inequality.  Powers over powers are told by the perspective.  What is singular, as the Hessian of log(exp(x) + exp(y)) is,
-or has kinks, is told here alone.  A value that is made of one number, as x*log(x) and x where x > 0, else x/100, is one
-operation on that number.
+inequality.  Powers over powers are told by the perspective.  What is singular, as the Hessian of log(exp(x) + exp(y))
+is, or has kinks, is told here alone.  A value that is made of one number, as x*log(x) and x where x > 0, else x/100, is
+one operation on that number.
 Of an array, all elements are told together.
 Source: S. Boyd, L. Vandenberghe, "Convex Optimization", 2004, sections 3.2.4 and 3.5.
 """

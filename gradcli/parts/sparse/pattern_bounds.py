@@ -85,7 +85,7 @@ class PatternProof:
     @classmethod
     def without_proofs(cls, count: int) -> PatternProof:
         """Return the proof of none of so many entries."""
-        return cls(*(np.zeros(count, dtype=bool) for _ in range(3)))
+        return cls(np.zeros(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count, dtype=bool))
 
 
 @dataclass

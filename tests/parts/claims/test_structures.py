@@ -244,12 +244,12 @@ def test_what_a_refuted_claim_holds_for_is_named_after_it_was_tried(
 @pytest.mark.parametrize("wrt", [["z", "t"], None])
 def test_only_what_is_differentiated_by_must_lie_inside_the_simplex(wrt: list[str] | None) -> None:
     """A one-hot target is a constant; the hint says to leave it out of the variables."""
-    function, asked = Function(_CROSS_ENTROPY), {"claim": {"z": "softmax(z) - t"}}
+    function, claim = Function(_CROSS_ENTROPY), {"z": "softmax(z) - t"}
     at = {"z": _Z, "t": _ONE_HOT}
-    assert function.check(at, wrt=["z"], assume={"t": "simplex"}, **asked).passed
+    assert function.check(at, wrt=["z"], assume={"t": "simplex"}, claim=claim).passed
     with pytest.raises(InputError, match="on the edge"):
-        function.check(at, wrt=wrt, assume={"t": "simplex"}, **asked)
-    [found] = function.check(at, wrt=wrt, **asked).claims
+        function.check(at, wrt=wrt, assume={"t": "simplex"}, claim=claim)
+    [found] = function.check(at, wrt=wrt, claim=claim).claims
     assert "--assume t=simplex and --wrt z" in found.note
 
 

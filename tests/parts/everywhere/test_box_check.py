@@ -85,8 +85,6 @@ def test_lost_digits_are_called_so_by_a_witness() -> None:
 
 
 def _slope(x: float) -> float:
-    from mpmath import mp
-
     with mp.workdps(40):
         at = mp.mpf(float(x))
         return float(mp.sin(at) / at**2 - 2 * (1 - mp.cos(at)) / at**3)
@@ -103,6 +101,7 @@ CANCELLING = [
 def test_a_region_is_called_inaccurate_up_to_where_witnesses_fail(text: str, ends: str, dtype: Any) -> None:
     """What is beside it is open, and the words claim no more than that."""
     answer = Function(text).check(box={"x": ends}, dtype=dtype)
+    assert isinstance(answer, BoxChecking)
     found = {one.verdict: one for one in answer.regions}
     assert found["inaccurate"].high["x"] <= found["open"].low["x"] + 1e-12
     assert found["open"].found in ("", "agree")
