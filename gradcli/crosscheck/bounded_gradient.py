@@ -129,7 +129,7 @@ class GradientBounds:
     def _without(
         self, values: Values, program: GradientProgram, mapped: Sequence[sympy.Symbol]
     ) -> tuple[Values, GradientProgram]:
-        """Extend values by the lines of a Program that no weight or direction moves, once for all, and return the rest."""
+        """Extend values by the lines of a Program that no weight or direction moves, once; and return the rest."""
         known = self._fixed.get(id(program))
         if known is None or known[0] is not values:
             lines = needed(

@@ -220,10 +220,10 @@ def _terms(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, Flo
     difference = evidence.claimed - evidence.truth
     for shown, slopes in _addends(evidence):
         own = evidence.as_claimed(slopes, weights)
-        keep = np.flatnonzero(own[0]) if own is not None else ()
-        if own is None or not len(keep) or same(own, evidence.truth):
+        keep = [] if own is None else np.flatnonzero(own[0]).tolist()
+        if own is None or not keep or same(own, evidence.truth):
             continue
-        factor = float(f"{1 + difference[0][keep[0]] / own[0][keep[0]]:.11g}")
+        factor = float(f"{1 + difference[0, keep[0]] / own[0, keep[0]]:.11g}")
         if math.isfinite(factor) and factor != 1:
             what = f"the derivative of the term {shown}"
             said = {0.0: f"{what} is missing", -1.0: f"the sign: {what} is there times -1"}

@@ -245,7 +245,7 @@ def test_what_a_refuted_claim_holds_for_is_named_after_it_was_tried(
 def test_only_what_is_differentiated_by_must_lie_inside_the_simplex(wrt: list[str] | None) -> None:
     """A one-hot target is a constant; the hint says to leave it out of the variables."""
     function, claim = Function(_CROSS_ENTROPY), {"z": "softmax(z) - t"}
-    at = {"z": _Z, "t": _ONE_HOT}
+    at: dict[str, Any] = {"z": _Z, "t": _ONE_HOT}
     assert function.check(at, wrt=["z"], assume={"t": "simplex"}, claim=claim).passed
     with pytest.raises(InputError, match="on the edge"):
         function.check(at, wrt=wrt, assume={"t": "simplex"}, claim=claim)
