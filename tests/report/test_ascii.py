@@ -72,6 +72,7 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
         "respelled_orders.py",
         "equations_in_words.py",
         "ranges_in_words.py",
+        "written_ranges.py",
         "typed_ranges.py",
         "typed_values.py",
         "written_derivatives.py",
