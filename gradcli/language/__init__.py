@@ -11,6 +11,7 @@ units      values with a unit, as numbers of the SI, for hints
 text       characters to a tree; knows the name of no operation
 lower      a tree to a Program: names, calls, constants, loops
 inputs     values, ranges, directions and gradient vectors
+drawn_values  values of several variables that have the same random numbers
 foreign    numbers from elsewhere in Python: tensors, arrays of other libraries
 program    the Program: lines, shapes, meanings
 ops        the op table
