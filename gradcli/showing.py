@@ -127,10 +127,10 @@ class Shown:
                 hint = f"it is answer.check.{name}"
             elif (path := _OTHER_NAMES.get(name, "")) and path.partition(".")[0].removesuffix("()") in own:
                 hint = f"it is answer.{path}"
-            elif name in _FILES:
-                hint = 'it is pathlib.Path(FILE).write_text(f"{answer:latex}"), or with another format'
-            elif name in _FORMATS:
-                hint = f'it is f"{{answer:latex}}", or another format: {", ".join(Display.formats())}'
+            elif name in _FILES | _FORMATS:
+                shown = 'f"{answer:FORMAT}"'
+                shown = f"pathlib.Path(FILE).write_text({shown})" if name in _FILES else shown
+                hint = f"it is {shown}, with one of {', '.join(Display.formats())}"
             elif name in Display.formats():
                 hint = f'it is f"{{answer:{name}}}"'
             elif name in _DERIVATIVES and "keys" in own and self.keys():
