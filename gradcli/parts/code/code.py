@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Unpack
+from typing import Unpack, cast
 
 import numpy as np
 
@@ -72,9 +72,10 @@ def code(
     if to == "latex" and renderer("latex") is None:
         message = f"{option('to', 'latex')} needs the format latex, which no part of gradcli adds here"
         raise InputError(message, hint=f"{option('to', 'torch')} or {option('to', 'numpy')} writes a script")
-    given: Mapping[str, object] = {"at": at, "v": v, **options}
-    if to == "latex" and self.wants_formula({name for name, value in given.items() if value is not None}):
-        return _formulas_alone(self.closed_form(wrt=options.get("wrt")))
+    if to == "latex":
+        typed = {name for name, value in {"at": at, "v": v, **options}.items() if value is not None}
+        if self.wants_formula(typed):
+            return _formulas_alone(cast(ClosedForm, self.ask("closed_form", {"wrt": options.get("wrt")})))
     unbound = self._asked(at, **options)
     require_readable(unbound.snippet.program, "code is written of calls that are")
     bound = unbound.bind(is_last=v is None)

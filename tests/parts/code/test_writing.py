@@ -3,6 +3,7 @@
 import ast
 import json
 from pathlib import Path
+from typing import Any, Literal
 
 import hypothesis.strategies as st
 import numpy as np
@@ -44,7 +45,7 @@ def test_a_script_that_is_piped_into_a_file_runs(forked: Command, tmp_path: Path
     ],
 )
 def test_a_document_without_values_has_the_formulas(
-    text: str, options: dict[str, str], formula: str, gradcli: Command
+    text: str, options: dict[str, Any], formula: str, gradcli: Command
 ) -> None:
     """As `grad --format latex` has them, in the shell and in Python; a script needs values all the same."""
     source = Function(text).code(to="latex", **options)
@@ -52,7 +53,8 @@ def test_a_document_without_values_has_the_formulas(
     assert formula in source.source, source.source
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
     assert gradcli("code", text, *words, "--to", "latex").out == source.source
-    for language in ("torch", "numpy"):
+    languages: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
+    for language in languages:
         with pytest.raises(GradcliError, match="no value for the variable"):
             Function(text).code(to=language, **options)
 
