@@ -116,6 +116,8 @@ ADDING = [
     ("a new leaf each time", W + "for n in range(4):\n    (w*x).sum().backward()\n"
      "    w = (w - 0.01*w.grad).detach().requires_grad_()\n", ""),
     ("a critic", CRITIC + "for n in range(3):\n" + ADVERSARIAL, ""),
+    ("a critic that is clamped", CRITIC + "for n in range(3):\n" + ADVERSARIAL
+     + "    for p in D.parameters():\n        p.data.mul_(0.5)\n", ""),
     ("a critic, once", CRITIC + "for n in range(1):\n" + ADVERSARIAL, ""),
     ("a closure", W + "opt = torch.optim.LBFGS([w], max_iter=3)\ndef loss():\n    opt.zero_grad()\n"
      "    found = ((w*x).sum() - 1)**2\n    found.backward()\n    return found\nopt.step(loss)\n", ""),
