@@ -68,7 +68,7 @@ arrays                           the type of the arrays that all rooms hand on
 
 from __future__ import annotations
 
-from gradcli.showing import Shown as _Shown
+from gradcli.showing import Display as _Display
 
 TYPE_CHECKING = False  # as `typing` has it, which takes longer to import than all else here
 if TYPE_CHECKING:
@@ -96,6 +96,13 @@ def _written(answer: Any, form: str) -> str:
     return in_python(answer, form)
 
 
+def _in_a_line(part: Any) -> str:
+    """Return the line of a part of an answer."""
+    from gradcli.report import in_a_line
+
+    return in_a_line(part)
+
+
 def _formats() -> tuple[str, ...]:
     """Name the formats of answers."""
     from gradcli.registry import formats
@@ -117,10 +124,11 @@ def _ask(command: str, text: str, *values: object, **options: object) -> object:
     return answer(command, text, *values, **options)
 
 
-_Shown.write = staticmethod(_written)
-_Shown.formats = staticmethod(_formats)
-_Shown.tensor = staticmethod(_tensor)
-_Shown.ask = staticmethod(_ask)
+_Display.write = staticmethod(_written)
+_Display.formats = staticmethod(_formats)
+_Display.tensor = staticmethod(_tensor)
+_Display.ask = staticmethod(_ask)
+_Display.in_a_line = staticmethod(_in_a_line)
 
 _HOMES = {"GradcliError": "gradcli.errors", "Function": "gradcli.function"}
 

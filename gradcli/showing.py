@@ -46,10 +46,8 @@ _DERIVATIVES = frozenset("gradient gradients derivative derivatives grads dx num
 """Names of what an answer gives by the name of a variable."""
 
 
-class Shown:
-    """Base of answers that Python shows as the shell does."""
-
-    __slots__ = ()
+class Display:
+    """What writes answers, and asks for more of them, which is set from outside."""
 
     write: ClassVar[Callable[[object, str], str]]
     """Writer of an answer in a format of the shell or of Python; see `gradcli.report.in_python`."""
@@ -63,6 +61,31 @@ class Shown:
     ask: ClassVar[Callable[..., object]]
     """Answers a command on a text at values, as the functions of the package do."""
 
+    in_a_line: ClassVar[Callable[[object], str]]
+    """Writer of a part of an answer in a line; see `gradcli.report.in_a_line`."""
+
+
+class ShownInALine:
+    """Base of what Python shows in a line, as the shell does: parts of answers, and passes of a script."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return Display.in_a_line(self)
+
+
+_FILES = frozenset("write save savefig to_file write_text dump export to_disk".split())
+"""Names of what writes a file."""
+
+_FORMATS = frozenset("formats format to_string to_str render show".split())
+"""Names of what writes a text in a format."""
+
+
+class Shown:
+    """Base of answers that Python shows as the shell does."""
+
+    __slots__ = ()
+
     def __init_subclass__(cls) -> None:
         """Set `__repr__` on the subclass, which may inherit one of a dataclass too."""
         super().__init_subclass__()
@@ -75,11 +98,11 @@ class Shown:
 
     def __repr__(self) -> str:
         """Write what a prompt shows: a line for a number that agrees, else the compact screen."""
-        return Shown.write(self, "prompt").removesuffix("\n")
+        return Display.write(self, "prompt").removesuffix("\n")
 
     def __str__(self) -> str:
         """Write the compact screen, as the shell shows it on a terminal of 100 columns."""
-        return Shown.write(self, "text").removesuffix("\n")
+        return Display.write(self, "text").removesuffix("\n")
 
     def __format__(self, form: str) -> str:
         """Write the whole answer in a format of `--format`: `f"{answer:full}"`, `f"{answer:markdown}"`.
@@ -87,9 +110,9 @@ class Shown:
         Raises:
             ValueError: There is no such format.
         """
-        if form and form not in (known := Shown.formats()):
+        if form and form not in (known := Display.formats()):
             raise ValueError(f"an answer has no format '{form}'; known are {', '.join(known)}")
-        return Shown.write(self, form).removesuffix("\n") if form else str(self)
+        return Display.write(self, form).removesuffix("\n") if form else str(self)
 
     if not TYPE_CHECKING:  # which knows what is there
 
@@ -104,6 +127,12 @@ class Shown:
                 hint = f"it is answer.check.{name}"
             elif (path := _OTHER_NAMES.get(name, "")) and path.partition(".")[0].removesuffix("()") in own:
                 hint = f"it is answer.{path}"
+            elif name in _FILES | _FORMATS:
+                shown = 'f"{answer:FORMAT}"'
+                shown = f"pathlib.Path(FILE).write_text({shown})" if name in _FILES else shown
+                hint = f"it is {shown}, with one of {', '.join(Display.formats())}"
+            elif name in Display.formats():
+                hint = f'it is f"{{answer:{name}}}"'
             elif name in _DERIVATIVES and "keys" in own and self.keys():
                 hint = f'it is answer["{self.keys()[0]}"]'
             else:
@@ -113,7 +142,7 @@ class Shown:
 
     def to_json(self) -> str:
         """Write JSON on one line, as `gradcli --json` does; several products are one object, as in `gradcli batch`."""
-        return Shown.write(self, "object").removesuffix("\n")
+        return Display.write(self, "object").removesuffix("\n")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `to_json()` as a dict: arrays are lists, and `"NaN"` and `"Infinity"` are texts."""
@@ -122,18 +151,23 @@ class Shown:
         found: dict[str, object] = loads(self.to_json())
         return found
 
+    @property
+    def latex(self) -> str:
+        """The whole answer in LaTeX, as `--format latex` writes it: `f"{answer:latex}"`."""
+        return format(self, "latex")
+
     def plot(self) -> Picture:
         """Draw the answer, for a notebook: curves, a map, a Jacobian, a Hessian, a graph or an explanation.
 
         Raises:
             GradcliError: Other answers have no picture; or matplotlib is not installed, which draws all but graphs.
         """
-        return Picture(Shown.write(self, "svg"))
+        return Picture(Display.write(self, "svg"))
 
     def _repr_html_(self) -> str:
         """Write the compact screen for a notebook."""
-        return Shown.write(self, "cell")
+        return Display.write(self, "cell")
 
     def _repr_latex_(self) -> str:
         """Write the whole answer in LaTeX, where HTML is not shown."""
-        return Shown.write(self, "fragment")
+        return Display.write(self, "fragment")

@@ -17,6 +17,7 @@ higher_derivatives               derivatives above the second, as people ask for
 equations_in_words               equations of two variables, as command lines for their partial derivatives
 ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`, as command lines
 written_ranges                   ranges as people write them, `x between 0 and 1`, with two dots between the ends
+unicode_words                    full-width signs and odd blanks of words, as those of ASCII
 typed_line                       the words of a command line that may be wrong, told apart
 typed_values                     values of options as they were typed
 respelling                       rows that rewrite the words of a command line

@@ -46,9 +46,9 @@ def run(arguments: list[str], read_as: str = "") -> int:
         read_as: What it is, where it is answered in the place of another one, which cannot be read.
     """
     if not all(map(str.isascii, arguments)):
-        from gradcli.cli.unicode_words import in_width_of_ascii  # which a line in ASCII does not need
+        from gradcli.cli.unicode_words import narrowed  # which a line in ASCII does not need
 
-        arguments = [*map(in_width_of_ascii, arguments)]
+        arguments = [*map(narrowed, arguments)]
     sys.excepthook = _report_bug
     try:
         if COMPLETE in os.environ:

@@ -197,7 +197,8 @@ def choices_of(command: str, option: str) -> tuple[str, ...]:
 
 def misspelt_options(line: TypedLine) -> Iterator[Words]:
     """Write the option that a misspelt one means, and ask the command that has it."""
-    for place, typed, name, value, _, count, is_attached in unknown_options(line):
+    for one in unknown_options(line):
+        place, typed, name, value, _, count, _ = one
         if name == "order" and value in ("2", "two"):
             rest = line.put(place, count)
             yield ("hessian", *rest[line.start :])
@@ -209,14 +210,24 @@ def misspelt_options(line: TypedLine) -> Iterator[Words]:
             yield ("hessian", *line.put(place, count)[line.start :])
         if line.command not in all_commands():
             continue
-        known = [flag for flag in line.kinds if flag.startswith("--")]
-        close = get_close_matches(typed, known, 1, 0.8) if name not in OPTIONS else []
-        close += [flag for flag in known if len(name) > 2 and flag.startswith(typed)][:1]
-        for flag in dict.fromkeys(close):
-            yield line.put(place, 1, f"{flag}={value}" if is_attached else flag)
+        yield from _close_flags(line, one)
         for other in all_commands().values():
             if other.section and typed in kinds_of(other.name) and not name.startswith("no-"):
                 yield line.named(other.name)
+
+
+def misspelt_flags(line: TypedLine) -> Iterator[Words]:
+    """Write the options of the command that are close to those that it has not."""
+    for one in unknown_options(line):
+        yield from _close_flags(line, one)
+
+
+def _close_flags(line: TypedLine, one: UnknownOption) -> Iterator[Words]:
+    known = [flag for flag in line.kinds if flag.startswith("--")]
+    close = get_close_matches(one.typed, known, 1, 0.8) if one.name not in OPTIONS else []
+    close += [flag for flag in known if len(one.name) > 2 and flag.startswith(one.typed)][:1]
+    for flag in dict.fromkeys(close):
+        yield line.put(one.place, 1, f"{flag}={one.value}" if one.is_attached else flag)
 
 
 def _instead(line: TypedLine, place: int, count: int, instead: str, value: str) -> Iterator[Words]:

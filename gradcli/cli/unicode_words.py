@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 
-from gradcli.language.text import signs
+from gradcli.language.text.signs import in_width_of_ascii
 
 
-def in_width_of_ascii(word: str) -> str:
+def narrowed(word: str) -> str:
     """Write letters, signs and blanks of other widths as those of ASCII, unless the word may name a file.
 
-    >>> in_width_of_ascii("x\uff1d−1"), in_width_of_ascii("@x\uff1d1.csv") == "@x\uff1d1.csv"
+    >>> narrowed("x\uff1d−1"), narrowed("@x\uff1d1.csv") == "@x\uff1d1.csv"
     ('x=−1', True)
     """
-    return word if _may_name_file(word) else signs.in_width_of_ascii(word)
+    return word if _may_name_file(word) else in_width_of_ascii(word)
 
 
 def _may_name_file(word: str) -> bool:

@@ -119,6 +119,10 @@ def remarks_on_values(values: Mapping[str, Value]) -> list[str]:
     for one in filter(None, map(_REPEATED.fullmatch, typed)):
         number, times = one.groups()
         remarks.append(f"{one[0]} is a product here; a list of {times} times {number} is full(({times},), {number})")
+    if sum("(" in value for value in typed) > 1:
+        from gradcli.language.drawn_values import remarks_on_draws
+
+        remarks += remarks_on_draws({name: value for name, value in values.items() if isinstance(value, str)})
     return remarks
 
 

@@ -24,10 +24,11 @@ from gradcli.errors import InputError, UsageError
 from gradcli.option_words import Words
 from gradcli.report.appearance import Appearance, FileRenderer, TextRenderer
 from gradcli.report.compose.answers import compose
+from gradcli.report.compose.formula_tables import standing_of
 from gradcli.report.compose.one_line import one_line
-from gradcli.report.document import Blocks, Document, Line, Node, Note, Screen, Styled
+from gradcli.report.document import Blocks, Document, Line, Node, Note, Screen, Styled, line
 from gradcli.report.numbers import rounded
-from gradcli.results import Result
+from gradcli.results import Check, Pass, Result
 
 __all__ = ["Appearance", "Screen", "in_python", "picture", "pieces", "rendered", "write_file"]
 
@@ -122,6 +123,17 @@ def in_python(answer: Result, form: str) -> str:
 
             return "".join(json.reply(answer, {}))
     return rendered(answer, form, Screen(WIDTH, encoding="utf-8"))
+
+
+def in_a_line(part: Check | Pass) -> str:
+    """Write a part of an answer in a line: a check with its verdict, and what a part of gradcli composes."""
+    from gradcli.report.render import table
+
+    if isinstance(part, Check):
+        document: Document = (Note(line(standing_of(part), f"   {part.checked:,} of {part.entries:,} entries")),)
+    else:
+        document = compose(part, DIGITS, is_full=False)
+    return table.render(document, Screen(WIDTH, encoding="utf-8")).removesuffix("\n")
 
 
 def _in_notebook(document: Document, form: str) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gradcli.arrays import AnyArray
 from gradcli.errors import InputError, did_you_mean
-from gradcli.showing import Shown
+from gradcli.showing import Display
 
 if TYPE_CHECKING:
     from gradcli.arrays import Array
@@ -86,7 +86,7 @@ class NamedNumbers:
         """Make a tensor of an array if tensors are asked for."""
         if self.out != "torch":
             return array
-        return Shown.tensor(array, self.device)
+        return Display.tensor(array, self.device)
 
     def _only(self) -> Array:
         """Return the array of an answer that has one.

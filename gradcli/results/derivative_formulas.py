@@ -10,7 +10,7 @@ from gradcli.results.answers import Answer, Reply, by_variable
 from gradcli.results.formula_cells import Formula, FormulaTexts, NestedFormulas
 from gradcli.results.record import if_empty, json_field, json_property
 from gradcli.results.verdicts import Check
-from gradcli.showing import Shown
+from gradcli.showing import Display
 
 
 def _omitted_by_variable(form: ClosedForm) -> Mapping[str, str | Mapping[str, str]]:
@@ -72,7 +72,7 @@ class ClosedForm(Reply, FormulaTexts, kw_only=True):
         array(6.)
         """
         options: dict[str, object] = {"wrt": self.wrt, **named}
-        return cast(Answer, Shown.ask(self.command, self.expression, *values, **options))
+        return cast(Answer, Display.ask(self.command, self.expression, *values, **options))
 
     @property
     @json_property(omit=if_empty, before="symbolic_omitted")

@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
-from gradcli.showing import Shown
+from gradcli.showing import Shown, ShownInALine
 
 Omit = Callable[[Any, Any], bool]
 """Tells from a record and the value of a member whether the member is left out."""
@@ -111,7 +111,8 @@ class Record:
         """Make the subclass a frozen dataclass; with `kw_only` its fields are keyword arguments."""
         super().__init_subclass__()
         is_shown = issubclass(cls, Shown)
-        dataclass(frozen=True, eq=not is_shown, repr=not is_shown, kw_only=kw_only)(cls)
+        has_repr = issubclass(cls, Shown | ShownInALine)
+        dataclass(frozen=True, eq=not is_shown, repr=not has_repr, kw_only=kw_only)(cls)
 
 
 @lru_cache(maxsize=256)

@@ -9,9 +9,10 @@ from dataclasses import field
 from gradcli.results.answers import VJP
 from gradcli.results.record import Record
 from gradcli.results.verdicts import SEVERITY, Check
+from gradcli.showing import ShownInALine
 
 
-class Pass(Record):
+class Pass(Record, ShownInALine):
     """A backward pass of a script.
 
     Attributes:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from gradcli.arrays import Array
 from gradcli.results.record import Record, if_empty, if_none, if_whole, json_field, json_property
+from gradcli.showing import ShownInALine
 
 Verdict = Literal["agree", "unchecked", "inaccurate", "kink", "removable", "nan-trap", "undefined", "cut", "disagree"]
 
@@ -344,7 +345,7 @@ class Rewrite(Record):
     basis: str = json_field(None, default="")
 
 
-class Check(Record):
+class Check(Record, ShownInALine):
     """The cross-check of torch's numbers and of the formula against the reference.
 
     Attributes:

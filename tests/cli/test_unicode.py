@@ -136,5 +136,5 @@ def test_signs_keep_their_places_and_files_their_names() -> None:
         "2\u00b7x\u00f7y": "2*x/y",
     }
     assert {text: in_ascii_signs(text) for text in rows} == rows
-    assert unicode_words.in_width_of_ascii("@x\uff1d1.csv") == "@x\uff1d1.csv"
-    assert unicode_words.in_width_of_ascii("x\uff1d1") == "x=1"
+    assert unicode_words.narrowed("@x\uff1d1.csv") == "@x\uff1d1.csv"
+    assert unicode_words.narrowed("x\uff1d1") == "x=1"

@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -70,6 +71,11 @@ def test_a_pickle_is_shown_by_a_fresh_python() -> None:
         ("ok", "it is answer.passed"),
         ("J", "it is answer.jacobian"),
         ("gradient", 'it is answer["x"]'),
+        ("csv", 'it is f"{answer:csv}"'),
+        ("plain", 'it is f"{answer:plain}"'),
+        ("markdown", 'it is f"{answer:markdown}"'),
+        ("formats", 'it is f"{answer:FORMAT}", with one of table, full, json'),
+        ("save", 'it is pathlib.Path(FILE).write_text(f"{answer:FORMAT}"), with one of table, full, json'),
         ("passd", "did you mean 'passed'?"),
     ],
 )
@@ -81,6 +87,42 @@ def test_an_attribute_of_another_name_is_named(name: str, said: str) -> None:
     assert not hasattr(answer, "__nothing__")
     assert answer.check
     assert (answer.check.verdict, answer.passed, float(answer["x"])) == ("agree", True, 6)
+
+
+@pytest.mark.part("pages")
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: gradcli.grad("x**2", 3),
+        lambda: gradcli.grad("a.T@inv(X)@b", wrt="X"),
+        lambda: gradcli.vjp("x**2", [1, 2], v=[1, 1]),
+        lambda: gradcli.jacobian("[x*y, x]", x=1, y=2),
+        lambda: gradcli.hessian("x**3", 2),
+        lambda: gradcli.eval("x**2", 3),
+        lambda: gradcli.check("x**2", 3),
+    ],
+)
+def test_an_answer_has_its_latex(ask: Callable[[], Any]) -> None:
+    """With numbers or without, as a format has it."""
+    answer = ask()
+    assert answer.latex == f"{answer:latex}"
+    assert "\\noindent" in answer.latex
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_an_answer_offers_is_its_own(name: str) -> None:
+    """No attribute is a function of the package that takes other things than it says."""
+    answer = ANSWERS[name]()
+    assert {"write", "formats", "ask", "tensor", "in_a_line"}.isdisjoint(dir(answer))
+    with pytest.raises(AttributeError, match=re.escape('pathlib.Path(FILE).write_text(f"{answer:FORMAT}")')):
+        answer.write("answer.txt")
+
+
+@pytest.mark.parametrize("command", ["grad", "vjp", "jacobian", "hessian", "eval", "check"])
+def test_a_check_is_a_line(command: str) -> None:
+    """With its verdict, and how much of the answer was compared."""
+    answer = getattr(gradcli, command)("x**2", 3)
+    assert repr(answer.check) == str(answer.check) == "✓ agree (proven)   1 of 1 entries"
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,36 @@ def test_values_from_python(value: object) -> None:
     np.testing.assert_array_equal(read_value(value, "x"), np.asarray(value, dtype=float))  # type: ignore[arg-type]
 
 
+SAME_DRAWS = [
+    ({"Q": "randn(3,2)", "K": "randn(3,2)", "V": "randn(3,2)"}, "Q, K and V", "randn(3,2, seed=1)"),
+    ({"Q": "rand(3,2)", "K": "torch.rand((3, 2))", "V": "ones(3,2)"}, "Q and K", "rand(3,2, seed=1)"),
+    ({"Q": "2*randn(3,2)", "K": "randn([3,2]) + 1"}, "Q and K", "randn(3,2, seed=1)"),
+    ({"Q": "randn(3,2, seed=1)", "K": "randn(3,2,seed=1)"}, "Q and K", "randn(3,2, seed=2)"),
+    ({"Q": "randn(3,2, seed=0)", "K": "randn(3,2)"}, "Q and K", "randn(3,2, seed=1)"),
+    ({"Q": "randn(3,2)", "K": "randn(3,2)", "V": "randn(3,2,seed=1)"}, "Q and K", "randn(3,2, seed=2)"),
+    ({"Q": "randn(3,2).abs()", "K": "exp(randn(3,2))"}, "Q and K", "randn(3,2, seed=1)"),
+    ({"Q": "randn(3,2)", "K": "randn(3,2, seed=1)"}, "", ""),
+    ({"Q": "randn(3,2)", "K": "rand(3,2)"}, "", ""),
+    ({"Q": "randn(3,2)", "K": "randn(2,3)"}, "", ""),
+    ({"Q": "randn(3,2)", "K": "ones(3,2)"}, "", ""),
+    ({"Q": "ones(3,2)", "K": "ones(3,2)"}, "", ""),
+]
+"""Values, the variables that have the same random numbers, and a call that draws others; "" where none have."""
+
+
+@pytest.mark.parametrize(("values", "names", "call"), SAME_DRAWS)
+def test_the_same_random_numbers_of_two_variables_are_remarked_once(
+    values: dict[str, str], names: str, call: str
+) -> None:
+    """As the seed is 0 where none is given; what is proposed is read, and has other numbers."""
+    found = [
+        one for one in Function(" + ".join(f"sum({name})" for name in values)).eval(values).warnings if "random" in one
+    ]
+    assert found == [f"{names} have the same random numbers: write {call} for others"] * bool(names)
+    first = next(iter(values.values()))
+    assert not names or not np.array_equal(read_value(call, "--at"), read_value(first, "--at"))
+
+
 COTANGENTS = [
     ("ones", (2, 2), [[1, 1], [1, 1]]),
     ("e0", (2,), [1, 0]),

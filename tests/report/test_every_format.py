@@ -17,7 +17,7 @@ from gradcli.questions import functions
 from gradcli.registry import formats
 from gradcli.report import Screen, rendered
 from gradcli.report.numbers import digits, rounded
-from gradcli.showing import Shown
+from gradcli.showing import Display
 from tests import of_parts
 from tests.examples import in_turn
 
@@ -88,7 +88,7 @@ def test_what_is_no_table_of_numbers_has_every_other_format(name: str, word: str
             assert word in rendered(ANSWERS[name](), form, Screen())
         else:
             with pytest.raises(UsageError, match="no table of numbers"):
-                Shown.write(ANSWERS[name](), form)
+                Display.write(ANSWERS[name](), form)
 
 
 def _rows(text: str) -> list[dict[str, str]]:

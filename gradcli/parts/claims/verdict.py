@@ -89,11 +89,7 @@ def claimed(
     text = claim if isinstance(claim, str) else claim.text
     comparison = _compared(subject, claim, inputs, tolerance)
     is_only_called = comparison.program is None  # a function that cannot be read is called at each point
-    there = (
-        (lambda at: _comparison_at(comparison, claim, at, subject if anew is None else anew(at)))
-        if anew is not None or is_only_called
-        else None
-    )
+    there = partial(_comparison_at, comparison, claim, anew) if anew is not None or is_only_called else None
     taken = inputs.keys() if isinstance(claim, str) or not is_only_called else claim.arguments
     fixed = {name: array for name, array in inputs.items() if name not in taken}
     search = Search(comparison, inputs, seed, dtype, there, fixed, points, box)
@@ -224,9 +220,13 @@ def _compared_numbers(
 
 
 def _comparison_at(
-    comparison: ClaimComparison, claim: str | ClaimedFunction, at: Mapping[str, Array], there: Subject | None
+    comparison: ClaimComparison,
+    claim: str | ClaimedFunction,
+    anew: Callable[[Mapping[str, Array]], Subject | None] | None,
+    at: Mapping[str, Array],
 ) -> ClaimComparison | None:
     """Compare the claim with the function at another point; None if it has no derivative, or another shape, there."""
+    there = comparison.subject if anew is None else anew(at)
     if there is None or there.y != comparison.subject.y:
         return None
     return _compared(there, claim, at, comparison.tolerance)

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Unpack
+from typing import Unpack, cast
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from gradcli.questions.commands.vjp import answered
 from gradcli.questions.gradients import SEED, gradient_of, numbers_of
 from gradcli.questions.parsed_text import CommonOptions, Inputs, ParsedText
 from gradcli.registry import renderer
-from gradcli.results import Array, Index, Language, Source, by_variable
+from gradcli.results import Array, ClosedForm, Index, Language, Source, by_variable
 
 MAX_SCRIPT_LINES = 10_000
 """Operations of a function that is written as a script."""
@@ -72,6 +72,10 @@ def code(
     if to == "latex" and renderer("latex") is None:
         message = f"{option('to', 'latex')} needs the format latex, which no part of gradcli adds here"
         raise InputError(message, hint=f"{option('to', 'torch')} or {option('to', 'numpy')} writes a script")
+    if to == "latex":
+        typed = {name for name, value in {"at": at, "v": v, **options}.items() if value is not None}
+        if self.wants_formula(typed):
+            return _formulas_alone(cast(ClosedForm, self.ask("closed_form", {"wrt": options.get("wrt")})))
     unbound = self._asked(at, **options)
     require_readable(unbound.snippet.program, "code is written of calls that are")
     bound = unbound.bind(is_last=v is None)
@@ -89,9 +93,25 @@ def code(
             text = _numpy(bound, task, bound.weights(cotangent))
         case "latex":
             text = latex_document(answered(unbound, () if v is None else (v,))[1][0])
-    comment = _comment(bound, v, to, unbound.at)
+    comment = _comment(bound.program.expression, bound.program.names, bound.wrt, v, to, unbound.at, bound.dtype)
     common = {name: fact for name, fact in bound.common.items() if name != "output"}
     return Source(command="code", language=to, source=f"{comment}\n{text}", **common)
+
+
+def _formulas_alone(form: ClosedForm) -> Source:
+    """Write the document of a derivative without values, which has its formulas."""
+    names = tuple(name for name in form.shapes if name != form.output)
+    comment = _comment(form.expression, names, form.wrt, None, "latex", {}, "float64")
+    return Source(
+        command="code",
+        language="latex",
+        source=f"{comment}\n{latex_document(form)}",
+        expression=form.expression,
+        dtype="float64",
+        inputs={},
+        wrt=form.wrt,
+        warnings=form.warnings,
+    )
 
 
 def _numpy(bound: BoundFunction, task: Task, v: Array) -> str:
@@ -134,18 +154,25 @@ def _formulas(bound: BoundFunction) -> dict[str, list[str]]:
     return comments
 
 
-def _comment(bound: BoundFunction, v: Value | None, language: Language, at: Mapping[str, Value]) -> str:
+def _comment(
+    expression: str,
+    names: tuple[str, ...],
+    wrt: tuple[str, ...],
+    v: Value | None,
+    language: Language,
+    at: Mapping[str, Value],
+    dtype: str,
+) -> str:
     """Write the command line as a comment of one line, without any character that ends a line."""
-    names = bound.program.names
-    words = [_quoted(bound.program.expression)]
+    words = [_quoted(expression)]
     for name, value in at.items():
         words += ["--at", _quoted(_shown(value) if names == (name,) else f"{name}={_shown(value)}")]
     if v is not None:
         words += ["--v", _quoted(_shown(v))]
-    if bound.wrt != names:
-        words += ["--wrt", _quoted(",".join(bound.wrt))]
-    if bound.dtype != "float64":
-        words += ["--dtype", bound.dtype]
+    if wrt != names:
+        words += ["--wrt", _quoted(",".join(wrt))]
+    if dtype != "float64":
+        words += ["--dtype", dtype]
     text = printable(f"{'%' if language == 'latex' else '#'} gradcli code {' '.join(words)} --to {language}")
     if language == "latex":  # whose engines need not know other characters
         text = text.encode("ascii", "backslashreplace").decode("ascii")

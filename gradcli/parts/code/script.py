@@ -42,7 +42,7 @@ from gradcli.parts.code.self_writing import (
     unparsed,
 )
 from gradcli.report import Screen, rendered
-from gradcli.results import VJP, Array
+from gradcli.results import VJP, Array, ClosedForm
 
 
 @dataclass(frozen=True)
@@ -317,8 +317,8 @@ def torch_script(task: Task) -> str:
     return TorchScript(task, keep).text()
 
 
-def latex_document(answer: VJP) -> str:
-    r"""Write the answer of `vjp` as a whole document, which needs amsmath and nothing else.
+def latex_document(answer: VJP | ClosedForm) -> str:
+    r"""Write the answer of `vjp`, or formulas alone, as a whole document, which needs amsmath and nothing else.
 
     >>> from gradcli import Function
     >>> latex_document(Function("x**2").vjp({"x": 3}, check=False)).splitlines()[:3]

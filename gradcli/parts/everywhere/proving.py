@@ -196,7 +196,8 @@ def _by_second_slopes(text: str, box: MovingBox, sign: int) -> BoxProof:
         is_proved = _is_curved(jet, len(boxes), len(box.low), sign)
         rest = boxes.take(~is_proved)
         bad.extend(_counterexamples(quantity, boxes, sign))
-        bad.extend(_beyond_chords(quantity, rest, box, sign))
+        is_bent = ~np.broadcast_to(jet.is_smooth, (len(boxes),))[~is_proved]
+        bad.extend(_beyond_chords(quantity, rest.take(is_bent), box, sign))
         is_outside = np.broadcast_to((jet.kinds & int(BoxKind.OUTSIDE)) != 0, (len(boxes),))[~is_proved]
         width = rest.parts_of(box.low, box.high)
         is_done = is_outside | is_narrow(rest) | (width <= NARROW).all(axis=0)
@@ -223,8 +224,11 @@ def _singular(quantity: BoxQuantity, left: BoxSet, box: MovingBox) -> str:
     """Say that the Hessian is singular where boxes are left, so that no bound tells a 0 from what is below; or ""."""
     some = left.take(np.unique(np.linspace(0, len(left) - 1, MOST_LOOKED_AT).astype(int)))
     middle, count = middle_of(some.low, some.high), len(some.low)
-    with np.errstate(all="ignore"):
-        _, _, middles = _hessians(quantity, middle)
+    try:
+        with np.errstate(all="ignore"):
+            _, _, middles = _hessians(quantity, middle)
+    except OverTimeError:
+        return ""
     values = np.abs(np.linalg.eigvalsh(middles))
     flat = np.flatnonzero((values.min(axis=1) <= FLAT * values.max(axis=1)) & (values.max(axis=1) > 0))
     if count < 2 or 2 * len(flat) < len(some):

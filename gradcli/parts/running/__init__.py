@@ -44,6 +44,7 @@ nonfinite          where infinity and NaN begin in a pass
 refusals           why torch refuses a pass: the line, and what mends it
 backward_calls     calls of the user's code while torch goes back, which make infinity and NaN
 watching           all passes of a script: NaN, gradients of 0, parameters that are never trained
+adding_passes      what .grad holds where passes add up, and leaves whose .grad nothing clears
 script_process     a script run as Python runs it: its errors, exits, interrupts, hooks and warnings
 shell              the command `run`
 respelled_runs     runs that may be meant by a line that cannot be read
@@ -168,6 +169,10 @@ class RunningPart(Part):
             "record": "gradcli.parts.running.plain_functions:record",
             "run": "gradcli.parts.running.script_runs:run",
         }
+
+    def composers(self) -> Mapping[str, str]:
+        """Return what composes the line of a pass."""
+        return {"Pass": "gradcli.parts.running.pass_line:compose_pass"}
 
     def answer_of(
         self, function: object, command: str, values: Sequence[object], options: Mapping[str, object]

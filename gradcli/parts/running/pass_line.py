@@ -20,6 +20,11 @@ def pass_line(one: Pass, screen: Screen) -> str:
     return table.render((pass_note(one),), screen)
 
 
+def compose_pass(one: Pass, digits: int | None, *, is_full: bool) -> tuple[doc.Note]:
+    """Compose the line of a pass, whose numbers have few digits in any case."""
+    return (pass_note(one),)
+
+
 def pass_note(one: Pass) -> doc.Note:
     """Compose the line of a pass: where, by which leaves, v, the norms of the gradient, the verdict, seconds."""
     parts: list[str | doc.Inline] = [f"pass {one.number}", *([one.where] if one.where else [])]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gradcli.cli.console import is_sent
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.questions_in_words import asked, is_of_sympy
+from gradcli.cli.respelled_options import misspelt_flags, unknown_options
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError, MissingPassError
 from gradcli.parts.running.targets import functions_of, instance_of
@@ -20,11 +21,15 @@ _DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "f
 """Options that ask `run` for what it does of itself."""
 
 
+_PASS = frozenset(["nth", "nth-pass", "pass-number", "pass-index", "which-pass", "only", "only-pass"])
+"""Options that other tools would have for `--pass`."""
+
+
 def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate runs of a script: by another name, in place of an expression, with its arguments, and as it is sent."""
     yield SpelledGroup(_by_other_names(line))
     yield SpelledGroup(_in_place_of_expression(line, error))
-    yield SpelledGroup(_with_arguments(line))
+    yield SpelledGroup([*_with_own_options(line), *_with_arguments(line)])
     is_missing = line.command == "run" and not line.others and not line.unknown and "-c" not in line.words
     yield SpelledGroup([(*line.words, "-")] if is_missing and is_sent() else [], is_sure=True)
 
@@ -34,6 +39,16 @@ def _by_other_names(line: TypedLine) -> Iterator[Words]:
     first, *rest = line.words or ("",)
     if first in all_commands()["run"].near and os.path.splitext(" ".join(rest[:1]))[1] in (".py", ".ipynb"):
         yield ("run", *rest)
+
+
+def _with_own_options(line: TypedLine) -> Iterator[Words]:
+    """Write options of `run` that are misspelt; the script may have those as typed all the same."""
+    if line.command != "run" or not line.others:
+        return
+    yield from misspelt_flags(line)
+    for one in unknown_options(line):
+        if one.name in _PASS and one.has_value:
+            yield line.put(one.place, one.words, "--pass", one.value)
 
 
 def _with_arguments(line: TypedLine) -> Iterator[Words]:

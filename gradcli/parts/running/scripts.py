@@ -35,7 +35,8 @@ from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.wengert import Atom
 from gradcli.language.snippet_result import Snippet
 from gradcli.option_words import option
-from gradcli.parts.running.backward_calls import BackwardCalls, dense
+from gradcli.parts.running.adding_passes import holds_gradient, with_held
+from gradcli.parts.running.backward_calls import BackwardCalls
 from gradcli.parts.running.calling import Signature
 from gradcli.parts.running.late_recording import LateRecorder
 from gradcli.parts.running.nonfinite import beginnings
@@ -376,7 +377,7 @@ class ScriptRecorder(LateRecorder):
         y = tensors_in(next(iter(given.values())))
         leaves: list[Tensor] = []
         with unrecorded():
-            leaves = self.watch.leaves(y, given.get("inputs"), place.frame)
+            leaves = self.watch.leaves(y, given.get("inputs"), place.frame, is_adding=path.endswith("backward"))
         added, told = [], Pass(number, place.where, 0.0, is_judged=False)
         if self._is_recording and self.is_asked(number):
             with torch.autograd.set_detect_anomaly(mode=False):
@@ -424,20 +425,14 @@ class ScriptRecorder(LateRecorder):
 
     def _added(self, path: str) -> list[str]:
         """List the leaves to whose `.grad` a pass adds, as earlier passes left something there."""
-        grads = {name: leaf.tensor.grad for name, leaf in self.leaves.items()} if path.endswith("backward") else {}
+        leaves = self.leaves.items() if path.endswith("backward") else ()
         with self.paused():
-            return [name for name, grad in grads.items() if grad is not None and bool(dense(grad).any())]
+            return [name for name, leaf in leaves if holds_gradient(leaf.tensor)]
 
     def _with_held(self, told: Pass, added: Sequence[str]) -> Pass:
-        """Add a warning with the numbers in `.grad` after a pass that added to the results of earlier ones."""
-        if not told.answers or not (names := [name for name in added if name in told.answers[0].wrt]):
-            return told
+        """Add to a pass that added to the results of earlier ones what `.grad` holds after it."""
         with self.paused():
-            grads = {name: self.leaves[name].tensor.grad for name in names[:3]}
-            held = {name: numbers_of(grad) for name, grad in grads.items() if grad is not None}
-        shown = [f"{name}.grad holds {np.array2string(one, threshold=9, separator=', ')}" for name, one in held.items()]
-        said = f"passes add up: after this one {', '.join(shown)}{', ...' * (len(names) > 3)}"
-        return replace(told, answers=tuple(replace(one, warnings=(*one.warnings, said)) for one in told.answers))
+            return with_held(told, {name: self.leaves[name].tensor for name in added})
 
     def _answer(self, told: Pass, given: Mapping[str, object], place: CallPlace) -> Pass:
         began = time.perf_counter()

@@ -71,8 +71,8 @@ def run(
     and whether it is right, and another one where NaN or infinity begins. The first pass that is not right, or the only
     one, follows with its numbers and formula; --pass shows another, --full all. Of an autograd.Function the numbers are
     those of its backward, and the truth is the derivative of its forward. 100 passes are judged; in later ones NaN,
-    infinity and gradients of 0 are looked for. At the end, parameters that were never trained and data and weights
-    that hold NaN are named.
+    infinity and gradients of 0 are looked for. At the end, parameters that were never trained, those whose .grad
+    nothing clears, and data and weights that hold NaN are named.
 
     \b
     Examples:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
+from gradcli.parts.running.adding_passes import AddingLeaf, holds_gradient, uncleared
 from gradcli.parts.running.backward_calls import dense, kinds_in
 from gradcli.recording.aten_calls import Argument
 from gradcli.recording.places import CallPlace, Places, TensorNames, user_frames
@@ -55,6 +56,7 @@ class WatchedTensor:
         has_gradient: Whether some pass had a gradient by it.
         is_nonzero: Whether some gradient by it was not 0 throughout.
         since: For infinity and for NaN, the last pass before it held some, and the line that wrote it, if it is known.
+        adding: What passes add to its `.grad`; None before the first that does.
     """
 
     name: str
@@ -62,6 +64,7 @@ class WatchedTensor:
     has_gradient: bool = False
     is_nonzero: bool = False
     since: dict[str, Since] = field(default_factory=dict)
+    adding: AddingLeaf | None = None
 
 
 class Watch:
@@ -77,6 +80,7 @@ class Watch:
         self.is_stepping = False
         self._known = torch.utils.weak.WeakTensorKeyDictionary()
         self._named: list[WatchedTensor] = []  # what is told at the end, which tensors need not reach
+        self._adding: list[AddingLeaf] = []
         self._data: dict[str, str] = {}
         self._said = set[str]()
 
@@ -93,6 +97,9 @@ class Watch:
         """See no more."""
         for hook in self._hooks:
             hook.remove()
+        for one in self._adding:
+            with unrecorded():
+                one.end()
 
     # -- optimizers
 
@@ -122,18 +129,26 @@ class Watch:
 
     # -- passes
 
-    def leaves(self, output: Argument, inputs: Argument, frame: FrameType | None) -> list[Tensor]:
+    def leaves(self, output: Argument, inputs: Argument, frame: FrameType | None, *, is_adding: bool) -> list[Tensor]:
         """List the leaves of a pass, and look at their numbers before it.
 
         Args:
             output: The tensors that the pass begins at.
             inputs: The tensors that it is by; None for all leaves.
             frame: The frame of the user's that makes the pass.
+            is_adding: Whether the pass adds to the `.grad` of its leaves.
         """
         found = _listed(inputs) if inputs is not None else list(leaves_of_graph(_listed(output)))
         naming = _NamesAround(frame)
         for one in found:
-            self._look_for_kinds(one, self._watched(one, naming))
+            watched = self._watched(one, naming)
+            self._look_for_kinds(one, watched)
+            if is_adding and one.is_leaf:
+                if watched.adding is None:
+                    watched.adding = AddingLeaf(watched.name)
+                    self._adding.append(watched.adding)
+                with suppress(RuntimeError, TypeError):  # of tensors without such sums
+                    watched.adding.before(one)
         return found
 
     def look(self, y: Sequence[Tensor], leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> Iterator[str]:
@@ -157,6 +172,8 @@ class Watch:
             for kind in kinds_in([gradient]) if not is_zero else ():
                 changes.setdefault(kind, []).extend(self.new([one.name], kind))
             one.has_gradient, one.is_nonzero = True, one.is_nonzero or not is_zero
+            if one.adding is not None:
+                one.adding.held = holds_gradient(leaf)
         for kind, names in changes.items():
             if names:
                 yield f"the gradient of {listed(names)} is {_AS_ADJECTIVE[kind]}"
@@ -226,6 +243,10 @@ class Watch:
         for said, found in lines.items() if self.passes else ():
             if names := list(dict.fromkeys(one.name for one in found)):
                 yield f"{said}: {listed(names)}"
+        if names := list(uncleared(self._adding)):
+            adds, them, also = ("adds", "it", f" or {names[0]}.grad = None") if len(names) == 1 else ("add", "them", "")
+            missing = f"zero_grad(){also} is missing before a pass"
+            yield f"{listed(names, '.grad')} {adds} up over all passes, since nothing clears {them}: {missing}"
         since: dict[tuple[Since, str], list[str]] = {}
         for one in self._named:
             for kind, when in one.since.items():
@@ -252,10 +273,10 @@ class _NamesAround:
         return found or f"a tensor of shape {list(tensor.shape)}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Join the first of several names, and count the others."""
+def listed(names: Sequence[str], attribute: str = "") -> str:
+    """Join the first of several names, with an attribute of each, and count the others."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return f"{', '.join(names[:MOST_NAMES])}{more}"
+    return f"{', '.join(f'{name}{attribute}' for name in names[:MOST_NAMES])}{more}"
 
 
 def _listed(value: Argument) -> list[Tensor]:

@@ -282,10 +282,10 @@ class Composer(Writer):
                 marks[1, 0, n, _flat(j, answer.inputs[name].shape)] = worst if own is None else self.cell(number, own)
         y, numbers = Named(answer.output), {name: self.rounded(vjp[name]).reshape(1, -1) for name in names}
         products = tuple((PRODUCT(y, Named(name)), array) for name, array in numbers.items())
-        rows = (*found.rows, doc.MatrixAxis(f"vᵀJ = {names[0] if len(names) == 1 else ''}.grad", ()))
-        is_product = isinstance(answer, results.VJP) and not self.is_full
+        to = ", added to" if answer.of_kind("accumulated") else " ="
+        rows = (*found.rows, doc.MatrixAxis(f"vᵀJ{to} {names[0] if len(names) == 1 else ''}.grad", ()))
         too_wide = note(Words(f"the Jacobian is too wide for this screen; {option('full')} shows it"))
-        instead = (self.product(answer, v), too_wide) if is_product else ()
+        instead = (self.product(answer, v), too_wide) if isinstance(answer, results.VJP) and not self.is_full else ()
         return replace(
             found,
             rows=rows,
@@ -321,7 +321,7 @@ class ComposeAnswer(Protocol):
         """Compose an answer from top to bottom, as `compose` does."""
 
 
-def compose(answer: results.Result, digits: int | None = None, *, is_full: bool = True) -> doc.Document:
+def compose(answer: results.Result | results.Pass, digits: int | None = None, *, is_full: bool = True) -> doc.Document:
     """Compose tables, formulas and remarks, from top to bottom.
 
     Args:

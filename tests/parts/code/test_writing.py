@@ -3,6 +3,7 @@
 import ast
 import json
 from pathlib import Path
+from typing import Any, Literal
 
 import hypothesis.strategies as st
 import numpy as np
@@ -29,6 +30,33 @@ def test_a_script_that_is_piped_into_a_file_runs(forked: Command, tmp_path: Path
     shown = done.out.replace("tensor(", "").replace(", dtype=torch.float64)", "")
     numbers = [float(word) for word in shown.strip("[]()\n").replace(",", " ").split()]
     assert numbers == [float(word) for word in forked("vjp", *words, "--format", "plain").out.split()]
+
+
+@pytest.mark.part("closed_forms")
+@pytest.mark.parametrize(
+    ("text", "options", "formula"),
+    [
+        ("x**2", {}, "2 x"),
+        ("a.T@inv(X)@b", {"wrt": "X"}, "-X^{-\\top} a (X^{-1} b)^\\top"),
+        ("sum(A@x)", {"wrt": "x"}, "A"),
+        ("A@x", {"wrt": "x"}, "A"),
+        ("sin(x)*y", {"wrt": "y"}, "\\sin"),
+        ("log(sum(exp(x)))", {}, "e^{x"),
+    ],
+)
+def test_a_document_without_values_has_the_formulas(
+    text: str, options: dict[str, Any], formula: str, gradcli: Command
+) -> None:
+    """As `grad --format latex` has them, in the shell and in Python; a script needs values all the same."""
+    source = Function(text).code(to="latex", **options)
+    assert "\\begin{document}" in source.source
+    assert formula in source.source, source.source
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    assert gradcli("code", text, *words, "--to", "latex").out == source.source
+    languages: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
+    for language in languages:
+        with pytest.raises(GradcliError, match="no value for the variable"):
+            Function(text).code(to=language, **options)
 
 
 def test_a_document_needs_a_part_that_writes_latex(gradcli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

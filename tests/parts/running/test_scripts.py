@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcli import run
 from tests.conftest import MODEL, Command
 from tests.parts.running.model import Half
 
@@ -168,6 +169,39 @@ def test_what_grad_holds_is_told_where_passes_add_up(gradcli: Command) -> None:
     assert [answer.get("warnings", []) for answer in answers] == [[], said, []]
     shown = gradcli("run", "-c", text, "--pass", "2")
     assert "x.grad holds [12., 16.]" in shown.out + shown.err
+
+
+LINES = [
+    ("x.sum().backward()", 1),
+    ("for n in range(3):\n    (x**2).sum().backward()", 3),
+    ("(x*x.detach()).sum().backward()", 1),
+    ("(x - 3).sqrt().sum().backward()", 1),
+    ("(x**2).backward(torch.ones(2))", 1),
+    ("x.log().sum().backward()\n(2*x).sum().backward()", 2),
+    ("y = torch.nn.functional.linear(x, torch.eye(2))\ny.sum().backward()", 1),
+    ("torch.autograd.grad(x.sum(), x)", 1),
+    ("(x.half()*2).sum().backward()", 1),
+    ("for n in range(2):\n    (x + n).prod().backward()", 2),
+]
+"""Passes, and how many there are."""
+
+
+@pytest.mark.parametrize(("text", "count"), LINES)
+@pytest.mark.one_in(4)
+def test_a_pass_in_python_is_the_line_of_the_shell(text: str, count: int, gradcli: Command) -> None:
+    """But for the seconds, which differ."""
+    passes = run(START + text)
+    assert len(passes) == count
+    shown = _without_seconds(gradcli("run", "-c", START + text).out)
+    for one in passes:
+        assert repr(one) == str(one)
+        assert repr(one).startswith(f"pass {one.number}   -c, line ")
+        assert _without_seconds(repr(one)) in shown
+
+
+def _without_seconds(text: str) -> str:
+    """Write a text in one line, as Python has 100 columns and a pipe any."""
+    return " ".join(re.sub(r"\d\S* s\b", "", text).split())
 
 
 def test_what_a_pass_may_hold(gradcli: Command) -> None:

@@ -101,6 +101,12 @@ def test_a_call_of_what_a_file_has_is_told_how_it_is_asked_for(
     [
         ("own.py --epochs 2", "write gradcli run own.py -- --epochs 2\n"),
         ("--epochs 2 own.py", "write gradcli run own.py -- --epochs 2\n"),
+        ("own.py --passes 3", "write gradcli run own.py --pass 3, or gradcli run own.py -- --passes 3\n"),
+        ("own.py --passes=3", "write gradcli run own.py --pass=3, or gradcli run own.py -- --passes=3\n"),
+        ("--passes 3 own.py", "write gradcli run --pass 3 own.py, or gradcli run own.py -- --passes 3\n"),
+        ("own.py --nth 2", "write gradcli run own.py --pass 2, or gradcli run own.py -- --nth 2\n"),
+        ("own.py --passes all", "write gradcli run own.py -- --passes all\n"),
+        ("own.py --formt json", "write gradcli run own.py --format json, or gradcli run own.py -- --formt json\n"),
         ("own.py --quick", "write gradcli run own.py -- --quick, or gradcli run own.py\n"),
     ],
 )

@@ -76,6 +76,77 @@ PLANTED_NANS = {
 """Scripts with a NaN, by where it is, and the words that name it; another test has one late too."""
 
 
+W = "import torch\nw = torch.tensor([2.0, -1.0], requires_grad=True)\nx = torch.tensor([1.0, 3.0])\n"
+UPDATE = "    with torch.no_grad():\n        w -= 0.01*w.grad\n"
+STEPS = "for n in range(4):\n    (((w*x).sum() - n)**2).backward()\n"
+SGD = "opt = torch.optim.SGD([w], lr=0.01)\n"
+MODEL = NET.replace("lr=0.1", "lr=0.01")
+CRITIC = (
+    START + "D, G = nn.Linear(2, 1), nn.Linear(2, 2)\nX, Z = torch.randn(4, 2), torch.randn(4, 2)\n"
+    "d, g = torch.optim.SGD(D.parameters(), lr=0.1), torch.optim.SGD(G.parameters(), lr=0.1)\n"
+)
+ADVERSARIAL = (
+    "    d.zero_grad()\n    (D(G(Z).detach()) - D(X)).mean().backward()\n    d.step()\n"
+    "    g.zero_grad()\n    (-D(G(Z))).mean().backward()\n    g.step()\n"
+)
+
+ADDING = [
+    ("by hand", W + STEPS + UPDATE, "w"),
+    ("two passes", W + STEPS.replace("4", "2") + UPDATE, "w"),
+    ("by .data", W + STEPS + "    w.data -= 0.01*w.grad\n", "w"),
+    ("an optimizer", W + SGD + STEPS + "    opt.step()\n", "w"),
+    ("clipped", W + SGD + STEPS + "    nn = torch.nn.utils.clip_grad_norm_([w], 1.0)\n    opt.step()\n", "w"),
+    ("a model", MODEL + LOOP.replace("    opt.zero_grad()\n", ""), "net.layer_2.weight.grad, net.layer_0.weight"),
+    ("of several, one is not cleared", W + "b = torch.tensor(0.5, requires_grad=True)\n"
+     "for n in range(3):\n    (((w*x).sum() + b)**2).backward()\n    with torch.no_grad():\n"
+     "        w -= 0.01*w.grad\n        b -= 0.01*b.grad\n    b.grad = None\n", "w"),
+    ("cleared where it is not read", W + STEPS + UPDATE + "    w.grad.detach().clone().zero_()\n", "w"),
+    ("parts of a batch, never cleared", W + SGD + "for n in range(6):\n    ((w*x).sum()**2/2).backward()\n"
+     "    if n % 2:\n        opt.step()\n", "w"),
+    ("set to zero", W + STEPS + UPDATE + "    w.grad.zero_()\n", ""),
+    ("set to None", W + STEPS + UPDATE + "    w.grad = None\n", ""),
+    ("cleared before", W + SGD + STEPS.replace(":\n", ":\n    opt.zero_grad()\n", 1) + "    opt.step()\n", ""),
+    ("parts of a batch", W + SGD + "for n in range(6):\n    ((w*x).sum()**2/2).backward()\n"
+     "    if n % 2:\n        opt.step()\n        opt.zero_grad()\n", ""),
+    ("parts of one batch", W + SGD + "for n in range(4):\n    ((w*x).sum()**2/4).backward()\nopt.step()\n", ""),
+    ("no step", W + STEPS, ""),
+    ("one pass", W + STEPS.replace("4", "1") + UPDATE, ""),
+    ("torch.autograd.grad", W + "for n in range(4):\n    g, = torch.autograd.grad(((w*x).sum() - n)**2, w)\n"
+     "    with torch.no_grad():\n        w -= 0.01*g\n", ""),
+    ("a new leaf each time", W + "for n in range(4):\n    (w*x).sum().backward()\n"
+     "    w = (w - 0.01*w.grad).detach().requires_grad_()\n", ""),
+    ("a critic", CRITIC + "for n in range(3):\n" + ADVERSARIAL, ""),
+    ("a critic that is clamped", CRITIC + "for n in range(3):\n" + ADVERSARIAL
+     + "    for p in D.parameters():\n        p.data.mul_(0.5)\n", ""),
+    ("a critic, once", CRITIC + "for n in range(1):\n" + ADVERSARIAL, ""),
+    ("a closure", W + "opt = torch.optim.LBFGS([w], max_iter=3)\ndef loss():\n    opt.zero_grad()\n"
+     "    found = ((w*x).sum() - 1)**2\n    found.backward()\n    return found\nopt.step(loss)\n", ""),
+]  # fmt: skip
+"""Loops by what they do, and the leaf whose `.grad` is said to add up; "" where that is meant, or it does not."""
+
+
+@pytest.mark.parametrize(("text", "name"), [pytest.param(*row, id=said) for said, *row in ADDING])
+@pytest.mark.one_in(4)
+def test_a_gradient_that_nothing_clears_while_its_leaf_changes_is_named_once(
+    text: str, name: str, gradcli: Command
+) -> None:
+    """Not where parts of a batch add up at the same values, nor where a later line clears what one pass has left."""
+    run = gradcli("run", "-c", text, "--no-check")
+    found = [line for line in run.out.splitlines() if "nothing clears" in line]
+    assert len(found) == bool(name), run.out
+    assert not name or found[0].startswith(f"{name}.grad"), found
+    assert not name or "zero_grad()" in found[0]
+
+
+def test_the_product_of_a_pass_is_not_called_what_grad_holds_after_several(gradcli: Command) -> None:
+    """It was added to it; of the first pass it is what `.grad` holds."""
+    first, second = (gradcli("run", "-c", W + STEPS + UPDATE, "--pass", number) for number in "12")
+    assert "vᵀJ = w.grad" in first.out
+    assert "vᵀJ, added to w.grad" in second.out
+    assert "w.grad holds" in second.err
+    assert "nothing clears it" in second.err
+
+
 def test_anomaly_mode_ends_a_script_as_in_python_and_its_pass_is_judged(folder: Path, gradcli: Command) -> None:
     """The stack that torch shows is of the script alone."""
     text = X + "import warnings\nwarnings.simplefilter('default')\n"
