@@ -27,6 +27,7 @@ from gradcli.errors import (
     UnknownVariableError,
     did_you_mean,
 )
+from gradcli.language.drawn_values import remarks_on_draws
 from gradcli.language.foreign import ArrayLike, NoNumbersError, numbers
 from gradcli.language.lower.juxtaposed_names import meant, place_of
 from gradcli.language.parsing import parse_cotangent, parse_value
@@ -120,8 +121,6 @@ def remarks_on_values(values: Mapping[str, Value]) -> list[str]:
         number, times = one.groups()
         remarks.append(f"{one[0]} is a product here; a list of {times} times {number} is full(({times},), {number})")
     if sum("(" in value for value in typed) > 1:
-        from gradcli.language.drawn_values import remarks_on_draws
-
         remarks += remarks_on_draws({name: value for name, value in values.items() if isinstance(value, str)})
     return remarks
 

@@ -56,7 +56,8 @@ _WIDE = {
 }
 """Characters of full width, and blanks of any, by those of ASCII."""
 
-_ALIKE = _WIDE | {
+_ALIKE = {
+    **{code: sign for code, sign in _WIDE.items() if not sign.isalnum()},  # a letter of full width is a name of its own
     **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2212, 0xFE63), "-"),
     **dict.fromkeys((0xB7, 0x22C5, 0x2217, 0x2219), "*"),
     **dict.fromkeys((0xF7, 0x2044, 0x2215), "/"),

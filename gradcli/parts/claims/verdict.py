@@ -74,8 +74,7 @@ def claimed(
         is_explained: Whether the likeliest mistake is searched for.
 
     Raises:
-        GradcliError: The claim is not in the language, names something unknown, or has no derivative's shape; or the
-            function fails at the point.
+        GradcliError: The claim cannot be read, or has no derivative's shape, or the function fails at the point.
 
     >>> from gradcli.language.parsing import parse
     >>> f = parse("x**3")

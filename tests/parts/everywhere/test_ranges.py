@@ -286,7 +286,7 @@ def test_an_interrupt_is_said(text: str, options: dict[str, str] | None, words: 
             answer = asked.range(box=box) if options is None else asked.check(box=box, **options)  # type: ignore[arg-type]
     finally:
         signal.signal(signal.SIGINT, before)
-    shown = format(answer)
+    shown = " ".join(format(answer).split())
     assert words in shown
     assert "time limit" not in shown
 
