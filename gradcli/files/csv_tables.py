@@ -59,6 +59,8 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     lines = list(enumerate(text.split("\n"), 1))
     if has_comments:
         lines = [(line, content) for line, content in lines if not content.lstrip().startswith("#")]
+    else:
+        lines = lines[first_row(text.split("\n")) or 0 :]
     filled = [place for place, (_, content) in enumerate(lines) if content.strip(BLANKS + separator)]
     lines = lines[filled[0] : filled[-1] + 1] if filled else []
     texts = [content.strip() if separator == " " else content for _, content in lines]
@@ -86,6 +88,20 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     if part is None and not header and numbers.size == len(cells):
         return numbers if len(cells) > 1 else numbers.reshape(())
     return numbers if len(chosen) == 1 else numbers.reshape(-1, len(chosen))
+
+
+def first_row(lines: Sequence[str]) -> int | None:
+    """Return the place of the first line that is filled; past lines that begin with #, if a row of names follows.
+
+    >>> first_row(["", "# of 2024", "x,y", "1,2"]), first_row(["# x,y", "1,2"]), first_row([""])
+    (2, 0, None)
+    """
+    filled = (place for place, line in enumerate(lines) if line.strip())
+    first = next(filled, None)
+    if first is None or not lines[first].lstrip().startswith("#"):
+        return first
+    bare = next((place for place in filled if not lines[place].lstrip().startswith("#")), None)
+    return first if bare is None or not any(map(is_name, re.split("[,;\t]", lines[bare]))) else bare
 
 
 def records(lines: Sequence[str], separator: str) -> Iterator[tuple[int, list[str], str]]:

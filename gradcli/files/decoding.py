@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -89,18 +89,10 @@ def choice(what: str, word: str | None, names: Iterable[str]) -> str:
     return f"{closest} the {what} are {listed}" if closest else f"the {what} are {listed}"
 
 
-def named_twice(name: str, names: Sequence[str] = ()) -> InputError:
-    """Make the error for columns that are named both in the rows and by --columns.
-
-    Args:
-        name: What messages call the table.
-        names: Its row of names, where these are others than those of --columns.
-    """
-    listed = f", {quoted(','.join(names))}" if names else ""
-    other = "; or leave out the first row, such as by tail -n +2" if names else ""
+def named_twice(name: str) -> InputError:
+    """Make the error for columns that are named both in the rows and by --columns."""
     return InputError(
-        f"{name} names its columns{listed}, and {option('columns')} names them too",
-        hint=f"leave out {option('columns')}{other}",
+        f"{name} names its columns, and {option('columns')} names them too", hint=f"leave out {option('columns')}"
     )
 
 

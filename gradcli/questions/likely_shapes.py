@@ -57,8 +57,7 @@ def at_random_values(unbound: FunctionWithValues, seed: int, reading: NamedReadi
     generator = np.random.default_rng(seed)
     for (low, high), is_descending in itertools.product(BOXES, (False, True)):
         small = found.named.small(is_descending=is_descending)
-        # Sixteenths are exact in binary and short to read.
-        values = {str(s): np.round(generator.uniform(low, high, small[s]) * 16) / 16 for s in found.program.variables}
+        values = {str(s): _sixteenths(generator.uniform(low, high, small[s])) for s in found.program.variables}
         drawn = replace(unbound, snippet=told, at=values)
         with suppress(InputError):
             if trial.is_on() or _is_well_behaved(drawn.bind()):
@@ -66,6 +65,12 @@ def at_random_values(unbound: FunctionWithValues, seed: int, reading: NamedReadi
     raise InputError(
         "no point was found where the function has a value", hint=f"give one: {option('at', 'NAME=VALUE')}"
     )
+
+
+def _sixteenths(values: Array) -> Array:
+    """Round to sixteenths, which are exact in binary and short to read; none is 0, where much has no derivative."""
+    found = np.round(values * 16) / 16
+    return np.where(found == 0, np.copysign(1 / 16, values), found)
 
 
 def _is_well_behaved(bound: BoundFunction) -> bool:

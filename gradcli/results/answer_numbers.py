@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from gradcli.arrays import AnyArray
 from gradcli.errors import InputError, did_you_mean
@@ -27,8 +28,10 @@ class NoSuchNumbersError(InputError, KeyError):
     """A name in brackets that the answer has no numbers of."""
 
 
-class NamedNumbers:
+class NamedNumbers(NDArrayOperatorsMixin):
     """Numbers by name, as a mapping has them; a single one is a number of Python and an array of NumPy too.
+
+    So it can be calculated with, `x - f/answer`, as an array.
 
     A Hessian has a mapping of blocks by name, and a block by two names.
     """
@@ -127,3 +130,17 @@ class NamedNumbers:
             InputError: It has several.
         """
         return np.array(self._only(), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: Any) -> Any:
+        """Calculate with the array of an answer that has one.
+
+        Raises:
+            InputError: It has several.
+
+        >>> from gradcli import Function
+        >>> answer = Function("x**2").grad(3)
+        >>> float(1.5 - 12/answer), float(-answer), bool(answer < 7)
+        (-0.5, -6.0, True)
+        """
+        numbers = (np.asarray(one) if isinstance(one, NamedNumbers) else one for one in inputs)
+        return getattr(ufunc, method)(*numbers, **options)

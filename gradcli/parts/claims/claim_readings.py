@@ -193,6 +193,14 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
     return ParsedClaim(_written_out(program, subject, known), indexed is not None, note)
 
 
+def doubts_in(subject: Subject, text: str) -> Iterator[str]:
+    """Remark on what stands in the text of a claim and may be meant otherwise, such as E for an energy."""
+    from gradcli.language.text.doubtful import doubtful
+
+    said = source_of(text, "--claim")
+    yield from doubtful(said.tokens, said.text, {*subject.assigned, *map(str, subject.known)})
+
+
 def _remarks(program: Program, subject: Subject, named: Mapping[str, Shape]) -> Iterator[str]:
     """Remark on a product that is typed as a dot product is, and on the output by a name that the text lacks."""
     shapes = infer(program, {symbol: named[str(symbol)] for symbol in program.variables}, bounded=False)

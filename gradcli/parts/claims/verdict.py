@@ -21,6 +21,7 @@ from gradcli.option_words import Words, marked, option
 from gradcli.parts.claims.claim_readings import (
     ClaimedFunction,
     Reading,
+    doubts_in,
     read,
     read_function,
     read_numbers,
@@ -104,7 +105,7 @@ def claimed(
         counted, failing = counted + tried, found or failing
     here = here if box is None else replace(here, seen=(), missing={})  # any point of the box
     if failing is not None:
-        notes += [*_right_here(comparison, here), *_tolerance_for(search, failing)] if is_explained else []
+        notes += _explained(search, claim, here, failing) if is_explained else []
         likeliest = _likeliest(comparison, search, failing) if is_explained else ""
         return _refuted(comparison, text, failing, counted, likeliest, notes)
     if comparison.reading.is_transposed:
@@ -112,6 +113,12 @@ def claimed(
     answer = _unrefuted(comparison, text, here, counted, notes, unproved, proof)
     is_right = not isinstance(claim, str) and answer.status == "no counterexample" and here.seen and not here.missing
     return replace(answer, status="agrees") if is_right else answer
+
+
+def _explained(search: Search, claim: str | ClaimedFunction, here: Look, failing: Look) -> list[str]:
+    """Say of a refuted claim where it holds, what would accept it, and what its text may mean instead."""
+    doubts = doubts_in(search.comparison.subject, claim) if isinstance(claim, str) else ()
+    return [*_right_here(search.comparison, here), *_tolerance_for(search, failing), *doubts]
 
 
 def _right_here(comparison: ClaimComparison, here: Look) -> list[str]:

@@ -60,8 +60,8 @@ Columns = Annotated[
     Option(
         "--columns",
         metavar="NAMES",
-        help="Names for the columns of rows that have no names, in order, separated by commas: x,y, or x[0],x[1]. One "
-        "column of numbers is the only variable without them.",
+        help="Names for the columns, in order, separated by commas: x,y, or x[0],x[1], in place of a row of names if "
+        "there is one. One column of numbers is the only variable without them.",
     ),
     Fact(OptionKind.VARIABLES),
 ]

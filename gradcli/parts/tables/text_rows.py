@@ -20,7 +20,7 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.csv_tables import BLANKS, fault_of, is_name, is_number, numbers_of, records
+from gradcli.files.csv_tables import BLANKS, fault_of, first_row, is_name, is_number, numbers_of, records
 from gradcli.files.decoding import (
     Start,
     named_twice,
@@ -286,7 +286,7 @@ class Delimited(TextRows):
         """Return the names in the first row that is not blank, or the given ones; put back the rest of the chunk."""
         for first, text in self._chunks:
             lines = text.split("\n")
-            blank = next((place for place, line in enumerate(lines) if line.strip()), None)
+            blank = first_row(lines)
             if blank is None:
                 continue
             if form == "csv" and "," not in lines[blank]:
@@ -306,7 +306,8 @@ class Delimited(TextRows):
                 raise InputError(message, hint="the first row names the columns")
             names = [cell.strip() for cell in cells]
             given = self._unwritten(names, lines[blank], variables, columns)
-            below = blank if given else blank + next(rows, (len(lines) - blank,))[0]
+            is_above = not given or all(map(is_name, cells))  # names that --columns takes the place of
+            below = blank + next(rows, (len(lines) - blank,))[0] if is_above else blank
             if rest := "\n".join(lines[below:]):
                 self._chunks = itertools.chain([(first + below, rest)], self._chunks)
             return given or names
@@ -319,8 +320,8 @@ class Delimited(TextRows):
             InputError: There are names twice, or none.
         """
         if columns:
-            if all(map(is_name, cells)):  # else there may be texts in a first row of data
-                raise named_twice(self._name, () if cells == list(columns) else cells)
+            if cells == list(columns):
+                raise named_twice(self._name)
             return list(columns)
         if not all(map(is_number, cells)):
             return []
