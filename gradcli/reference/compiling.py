@@ -307,10 +307,9 @@ _ARITHMETIC = Arithmetic[Ball](
 
 def _compile_comparison(condition: Relational) -> Compiled:
     """Compile a comparison: 1 where it holds, 0 where it does not, or the ball around both."""
-    if is_of_indices(condition):
-        left, right = map(compile_integer, without_fractions(condition.lhs, condition.rhs))
-    else:
-        left, right = map(compile_ball, (condition.lhs, condition.rhs))
+    is_index, sides = is_of_indices(condition), (condition.lhs, condition.rhs)
+    compiled: Callable[[Expr], Closure[Ball | int]] = compile_integer if is_index else compile_ball
+    left, right = map(compiled, without_fractions(*sides) if is_index else sides)
     compare = COMPARISONS[condition.rel_op]
     return lambda env: compare(left(env), right(env))
 
