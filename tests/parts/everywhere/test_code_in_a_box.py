@@ -416,6 +416,8 @@ def test_a_line_moves_arguments_alone() -> None:
 class Scaled(torch.nn.Module):
     """A layer with two numbers, one of which is no parameter."""
 
+    c: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.w = torch.nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
@@ -429,6 +431,6 @@ class Scaled(torch.nn.Module):
 @pytest.mark.parametrize("box", [{"w": (0, 1)}, {"c": (1, 2)}, {"w": (0, 1), "c": (1, 2)}, {"w": (0, 1), "x": (1, 2)}])
 def test_a_number_of_a_module_may_move(box: dict[str, tuple[float, float]]) -> None:
     """It is a constant of the code only where it does not move."""
-    given = {} if "x" in box else {"x": torch.tensor(2.0, dtype=torch.float64)}
+    given: dict[str, Any] = {} if "x" in box else {"x": torch.tensor(2.0, dtype=torch.float64)}
     answer = gradcli.check(Scaled(), box=box, **given)
     assert answer.passed
