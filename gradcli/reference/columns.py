@@ -28,8 +28,11 @@ from gradcli.reference.compiling import (
     compile_ball,
     is_of_indices,
     kept_in,
+    over_denominator,
     spend,
     whole_number,
+    whole_quotient,
+    without_fractions,
     work_of,
 )
 
@@ -121,7 +124,8 @@ def _compiled(expression: Expr) -> Closure[Column]:
         case Relational():
             compare, is_index = COMPARISONS[expression.rel_op], is_of_indices(expression)
             compiled: Callable[[Expr], Closure[Sequence[Ball | int]]] = _compiled_index if is_index else _compiled
-            left, right = compiled(expression.lhs), compiled(expression.rhs)
+            sides = expression.lhs, expression.rhs
+            left, right = map(compiled, without_fractions(*sides) if is_index else sides)
             return lambda env: _each(compare, left(env), right(env))
         case sympy.Sum():
             return _compiled_sum(expression)
@@ -132,7 +136,7 @@ def _compiled(expression: Expr) -> Closure[Column]:
             label, indices = expression.base.label, [_compiled_index(i) for i in expression.indices]
             return lambda env: _each(env[label], *[index(env) for index in indices])
         case sympy.KroneckerDelta():
-            a, b = (_compiled_index(side) for side in expression.args)
+            a, b = map(_compiled_index, without_fractions(*expression.args))
             return lambda env: [_ONE if m == n else _ZERO for m, n in zip(a(env), b(env), strict=True)]
     if not expression.free_symbols:
         constant = compile_ball(expression)
@@ -167,6 +171,9 @@ def _compiled_index(expression: Expr) -> Closure[list[int]]:
             return lambda env: [whole] * env[_COUNT]
         case sympy.Symbol():
             return lambda env: one if isinstance(one := env[expression], list) else [one] * env[_COUNT]
+        case sympy.Add() | sympy.Mul() if (parted := over_denominator(expression))[1] > 1:
+            numerator, denominator = _compiled_index(parted[0]), parted[1]
+            return lambda env: [whole_quotient(one, denominator) for one in numerator(env)]
         case sympy.Add() | sympy.Mul():
             parts = [_compiled_index(a) for a in expression.args]
             combine: Callable[[Iterable[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod

@@ -103,7 +103,7 @@ def compile_ball(expression: Expr) -> Compiled:
                 return lambda env: arb(env[label](index(env)))
             return lambda env: arb(env[label](*[i(env) for i in indices]))
         case sympy.KroneckerDelta():
-            a, b = (compile_integer(side) for side in expression.args)
+            a, b = map(compile_integer, without_fractions(*expression.args))
             return lambda env: arb(int(a(env) == b(env)))
     return _ARITHMETIC.compile(expression, compile_ball)
 
@@ -121,6 +121,9 @@ def compile_integer(expression: Expr) -> Closure[int]:
             return lambda env: whole
         case sympy.Symbol():
             return lambda env: env[expression]
+        case sympy.Add() | sympy.Mul() if (parted := over_denominator(expression))[1] > 1:
+            numerator, denominator = compile_integer(parted[0]), parted[1]
+            return lambda env: whole_quotient(numerator(env), denominator)
         case sympy.Add() | sympy.Mul():
             parts = [compile_integer(a) for a in expression.args]
             combine: Callable[[Iterable[int]], int] = sum if isinstance(expression, sympy.Add) else math.prod
@@ -130,6 +133,40 @@ def compile_integer(expression: Expr) -> Closure[int]:
             return lambda env: above(env) // below(env)
     position = compile_ball(expression)
     return lambda env: whole_number(position(env))
+
+
+def over_denominator(expression: Expr) -> tuple[Expr, int]:
+    """Write what is made of indices over one integer, so that its numerator is made of integers too.
+
+    >>> n = sympy.Symbol("n", integer=True)
+    >>> over_denominator(n / 2 - sympy.S.Half), over_denominator(n - 1)
+    ((n - 1, 2), (n - 1, 1))
+    """
+    if all(number.is_Integer for number in expression.atoms(sympy.Rational)):
+        return expression, 1
+    numerator, denominator = sympy.fraction(sympy.together(expression))
+    return (numerator, int(denominator)) if denominator.is_Integer else (expression, 1)
+
+
+def without_fractions(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Multiply both sides of a comparison of indices by their denominators.
+
+    >>> i = sympy.Symbol("i", integer=True)
+    >>> without_fractions(i, sympy.Rational(5, 2)), without_fractions(i, i + 1)
+    ((2*i, 5), (i, i + 1))
+    """
+    (above, p), (over, q) = over_denominator(left), over_denominator(right)
+    common = math.lcm(p, q)
+    return above * (common // p), over * (common // q)
+
+
+def whole_quotient(numerator: int, denominator: int) -> int:
+    """Return a quotient that is an integer; -1, which no dimension has, of another.
+
+    >>> whole_quotient(6, 2), whole_quotient(5, 2)
+    (3, -1)
+    """
+    return -1 if numerator % denominator else numerator // denominator
 
 
 def whole_number(ball: Ball) -> int:
@@ -270,8 +307,9 @@ _ARITHMETIC = Arithmetic[Ball](
 
 def _compile_comparison(condition: Relational) -> Compiled:
     """Compile a comparison: 1 where it holds, 0 where it does not, or the ball around both."""
-    compiled = compile_integer if is_of_indices(condition) else compile_ball
-    left, right = compiled(condition.lhs), compiled(condition.rhs)
+    is_index, sides = is_of_indices(condition), (condition.lhs, condition.rhs)
+    compiled: Callable[[Expr], Closure[Ball | int]] = compile_integer if is_index else compile_ball
+    left, right = map(compiled, without_fractions(*sides) if is_index else sides)
     compare = COMPARISONS[condition.rel_op]
     return lambda env: compare(left(env), right(env))
 

@@ -63,6 +63,33 @@ def test_formulas_written_out_for_many_elements_are_confirmed_at_other_points_of
     assert (check_of(answer).verdict, "x" in answer.symbolic) == ("agree", True)
 
 
+STRIDED = (
+    "pad(x, (1,1))[::2]",
+    "pad(x, (1,1))[::3]",
+    "cat([x, x])[::2]",
+    "cat([2*x, sin(x)])[1::3]",
+    "roll(x, 1)[::2]",
+    "roll(flip(x, (0,)), -2)[1::2]",
+    "stack([roll(x, 1), x**2])[:,::2]",
+    "pad(cat([x, x[1:]])[::2], (2,0))[::3]",
+)
+"""What is padded or joined, taken at a stride: cases end between two places, as at i ≥ 1/2 and at i ≤ n/2 - 1/2."""
+
+
+@pytest.mark.parametrize("text", STRIDED)
+@pytest.mark.parametrize("size", [5, 20])
+def test_no_formula_of_what_is_taken_at_a_stride_is_called_wrong(text: str, size: int) -> None:
+    """Fractions of an index are exact."""
+    answer = Function(text).jacobian({"x": np.linspace(0.3, 2, size)})
+    assert (check_of(answer).verdict, "x" in answer.symbolic) == ("agree", True)
+
+
+def test_no_formula_with_half_of_a_size_is_called_wrong() -> None:
+    """Without values, the size is a symbol."""
+    answer = Function("cat([x, x])[::2]").jacobian()
+    assert (check_of(answer).verdict, "x" in answer.symbolic) == ("agree", True)
+
+
 DIAGONAL = "the formula has no value at y[0,0] by A[0,0], where the derivative is 0; nor at 3 more"
 TIE = "the formula does not hold at y[1] by x[1], where it gives 2 and the derivative is 1"
 

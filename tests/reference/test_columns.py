@@ -33,6 +33,8 @@ ENTRIES: Mapping[str, Expr] = {
     "cases of indices": Piecewise((X[ROW], ROW < COLUMN), (cos(X[COLUMN]), sympy.Eq(ROW, COLUMN)), (X[0], True)),
     "cases of numbers": Piecewise((sqrt(X[ROW] - 1), X[ROW] > 1), (A[ROW, COLUMN], True)),
     "a choice that balls cannot make": where(gt(X[ROW] * 3, 1), X[COLUMN], A[ROW, COLUMN]),
+    "cases of fractions of indices": Piecewise((X[COLUMN], sympy.Ge(ROW, sympy.S.Half)), (A[ROW, COLUMN], True)),
+    "a delta of fractions": KroneckerDelta(ROW / 2, COLUMN) * X[ROW],
     "outside": X[ROW + COLUMN],
     "an extreme": Largest(X[K], [(K, 0, N - 1)]) * X[ROW],
 }
@@ -66,6 +68,25 @@ def test_entries_are_those_of_one_by_one(what: str) -> None:
         found = evaluate_column(ENTRIES[what], columns, len(places), together)
     assert all(map(_same, found, one_by_one))
     assert kept_in(together).left == kept_in(alone).left
+
+
+HALVES: Mapping[str, tuple[Expr, list[int]]] = {
+    "above a half": (Piecewise((1, sympy.Ge(ROW, sympy.S.Half)), (0, True)), [0, 1, 1, 1]),
+    "up to five halves": (Piecewise((1, sympy.Le(ROW, sympy.Rational(5, 2))), (0, True)), [1, 1, 1, 0]),
+    "up to half of a size": (Piecewise((1, sympy.Le(ROW, N / 2 - sympy.S.Half)), (0, True)), [1, 1, 0, 0]),
+    "a delta of a half": (KroneckerDelta(ROW / 2, 1), [0, 0, 1, 0]),
+    "a delta of thirds": (KroneckerDelta(ROW / 2 - sympy.Rational(1, 3), sympy.Rational(2, 3)), [0, 0, 1, 0]),
+    "terms up to a half": (Sum(N + K, (K, 0, ROW / 2 - sympy.S.Half)), [0, 3, 0, 7]),
+}
+"""Formulas with fractions of i, as of what is taken at a stride, and their values at the first four i."""
+
+
+@pytest.mark.parametrize("what", HALVES)
+def test_fractions_of_indices_are_exact(what: str) -> None:
+    """A half is no integer: neither is it rounded, nor is it a place that no dimension has."""
+    expression, truth = HALVES[what]
+    assert [evaluate(expression, {**VALUES, ROW: i}) for i in range(4)] == truth
+    assert evaluate_column(expression, {ROW: [0, 1, 2, 3]}, 4, VALUES) == truth
 
 
 def test_elements_are_those_of_one_by_one() -> None:

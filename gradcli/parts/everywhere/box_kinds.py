@@ -68,14 +68,20 @@ def _may_be_whole(call: Call, inside: Sequence[Interval]) -> Mask:
 
 def _poles(call: Call, inside: Sequence[Interval], value: Interval) -> Mask:
     """Tell where an operation may have a pole."""
+    divisor = divisor_of(call)
+    if divisor is not None:
+        return inside[call.operands.index(divisor)].has_zero
+    return np.asarray(~value.is_bounded if call.op.name == "tan" else False)
+
+
+def divisor_of(call: Call) -> Atom | None:
+    """Return what an operation divides by, if it does."""
     match call.op.name:
         case "div":
-            return inside[1].has_zero
-        case "tan":
-            return np.asarray(~value.is_bounded)
+            return call.operands[1]
         case "pow" if _is_whole(call.operands[1]) and call.operands[1] < 0:
-            return inside[0].has_zero
-    return np.asarray(False)
+            return call.operands[0]
+    return None
 
 
 def _is_whole(atom: Atom) -> bool:

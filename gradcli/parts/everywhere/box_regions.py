@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from gradcli.arrays import Array
 from gradcli.crosscheck.rounding import SLACK
-from gradcli.parts.everywhere.box_kinds import BoxKind
+from gradcli.parts.everywhere.box_kinds import BoxKind, Kinds
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
+from gradcli.parts.everywhere.certain_signs import has_divisors_of_zero
 from gradcli.parts.everywhere.intervals import Interval, add, meet, multiply, point, subtract
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.moving_box import MovingBox
@@ -141,9 +142,9 @@ class RegionSearch:
         is_hopeless = (smooth & ~is_close_there | is_other) & (level >= FIRST_LEVELS.get(self.count, 1))
         width = boxes.parts_of(self.box.low, self.box.high).max(axis=0)
         is_last = is_hopeless | is_narrow(boxes) | (width <= NARROW) | (smooth & (width <= self.finest))
-        labels = np.full(len(boxes), "open", object)
+        labels, kinds = np.full(len(boxes), "open", object), self._kinds(jet.kinds, boxes)
         for kind, label in reversed(LABELS):
-            labels[(jet.kinds & kind) != 0] = label
+            labels[(kinds & kind) != 0] = label
         is_small = (boxes.high - boxes.low <= self.reach).all(axis=0)
         some = np.flatnonzero(smooth & (is_last | is_small) & ~is_close)
         if len(some):
@@ -157,6 +158,15 @@ class RegionSearch:
         labels[smooth & is_close] = "proved"
         is_outside = (jet.kinds & int(BoxKind.OUTSIDE)) != 0
         return labels, np.asarray((smooth & is_close) | is_last | is_outside)
+
+    def _kinds(self, kinds: Kinds, boxes: BoxSet) -> Kinds:
+        """Call a quotient by a number below the smallest float no pole: it has a value, and its bounds overflow."""
+        found = np.broadcast_to(kinds, (len(boxes),)).copy()
+        poles = np.flatnonzero(found & int(BoxKind.POLE))
+        if len(poles):
+            lost = poles[~has_divisors_of_zero(self.box.quantity(), boxes.take(poles))]
+            found[lost] = found[lost] & ~int(BoxKind.POLE) | int(BoxKind.OVERFLOW)
+        return found
 
     def _differences(self, boxes: BoxSet) -> list[Array]:
         """Bound how far torch's passes are from y and its derivatives, rounding aside."""

@@ -17,7 +17,7 @@ from sympy import Expr
 from gradcli.language.program import sympy_functions
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
-from gradcli.parts.everywhere.box_kinds import BoxKind
+from gradcli.parts.everywhere.box_kinds import BoxKind, divisor_of
 from gradcli.parts.everywhere.box_sets import BoxSet
 from gradcli.parts.everywhere.interval_functions import enclosed
 from gradcli.parts.everywhere.intervals import Interval
@@ -197,6 +197,27 @@ def is_certainly_positive(quantity: BoxQuantity, boxes: BoxSet) -> tuple[Mask, b
         jet = quantity.jets(boxes.sides, is_second=False)
     missing = int(BoxKind.POLE | BoxKind.EDGE | BoxKind.OUTSIDE | BoxKind.JUMP)
     return is_positive, bool((is_positive & (jet.kinds & missing == 0)).any())
+
+
+def has_divisors_of_zero(quantity: BoxQuantity, boxes: BoxSet) -> Mask:
+    """Tell in which boxes a divisor may be 0: not where bounds alone have 0, as they do of exp(-1000)."""
+    function = quantity.function
+    if not function.is_of_numbers or not len(boxes):
+        return np.ones(len(boxes), bool)
+    found = np.zeros(len(boxes), bool)
+    with np.errstate(all="ignore"):
+        seeds = function.seeds(boxes.sides)
+        known, signs = function.known(seeds, is_second=False), _signed(function, seeds)
+        for line in function.lines:
+            has_pole = (known[line.symbol].kinds & int(BoxKind.POLE)) != 0
+            divisor = divisor_of(line.call)
+            if divisor is None:
+                inside = [function.jet_of(known, a).kinds & int(BoxKind.POLE) for a in line.call.operands]
+                found |= has_pole & (reduce(np.bitwise_or, inside, np.asarray(0)) == 0)
+            else:
+                own = signs.get(divisor) or _Signed(of_interval(function.jet_of(known, divisor).value), {})
+                found |= has_pole & own.value.zero
+    return found
 
 
 def _of_quantity(quantity: BoxQuantity, boxes: BoxSet) -> PossibleSigns | None:

@@ -8,7 +8,7 @@ code is refused, with its place.  Then the code is run and recorded at points of
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -277,7 +277,7 @@ def _require_same(bound_function: BoundFunction, passes: TorchPasses, points: Se
     for arrays in points:
         values = {name: rounded(array, bound_function.dtype) for name, array in arrays.items()}
         there = bound_function.with_values(values)
-        if _known_of(there, _forward(there)) != own or not _has_same_constants(bound_function, there):
+        if _known_of(there, _forward(there)) != own or not _has_same_constants(bound_function, there, but=arrays):
             raise _other_code(arrays)
 
 
@@ -286,11 +286,11 @@ def _known_of(bound_function: BoundFunction, passes: TorchPasses) -> tuple[str, 
     return lines_of(program, (program.output,)), signature(passes)
 
 
-def _has_same_constants(one: BoundFunction, other: BoundFunction) -> bool:
-    """Tell whether code finds the same numbers elsewhere."""
+def _has_same_constants(one: BoundFunction, other: BoundFunction, but: Container[str]) -> bool:
+    """Tell whether code finds the same numbers elsewhere, but for those that move, as a parameter of a module may."""
     assert one.recording is not None, "it is code"  # noqa: S101
     names = one.recording.constants
-    return all(are_same(one.arrays[name], other.arrays[name]) for name in names)
+    return all(are_same(one.arrays[name], other.arrays[name]) for name in names if name not in but)
 
 
 def _other_code(at: Mapping[str, object]) -> LanguageError:

@@ -60,6 +60,24 @@ def test_what_a_box_may_hold_has_a_witness(text: str, ends: str, verdict: str, w
     assert found[verdict].found == witness
 
 
+@pytest.mark.parametrize(
+    ("text", "ends", "has_pole"),
+    [
+        ("exp(x)/exp(x)", "-800..-740", False),
+        ("exp(x)**-2", "-800..-740", False),
+        ("exp(x)/(x*exp(x))", "-800..-740", False),
+        ("exp(x)/(exp(x)*(x+770))", "-800..-740", True),
+        ("exp(x)/exp(x) + 1/(x+770)", "-800..-740", True),
+        ("1/x", "0..1", True),
+    ],
+)
+def test_a_divisor_below_the_smallest_float_is_no_pole(text: str, ends: str, has_pole: bool) -> None:
+    """It is not 0; where a factor of it is, there is one."""
+    answer = Function(text).check(box={"x": ends})
+    assert isinstance(answer, BoxChecking)
+    assert ("pole" in {one.verdict for one in answer.regions}) == has_pole
+
+
 def test_kinks_may_be_allowed() -> None:
     """As of a point."""
     assert Function("relu(x)").check(box={"x": "-1..1"}, allow=["kink"]).passed

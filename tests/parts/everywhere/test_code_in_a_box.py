@@ -411,3 +411,26 @@ def test_a_line_moves_arguments_alone() -> None:
     answer = gradcli.check(lambda x, w: (w * x**2).sum(), [1.0, 2.0], [3.0, 4.0], along={"x": [1.0, 0.0]})
     assert answer.passed
     assert [*answer.inputs] == ["x", "w"]
+
+
+class Scaled(torch.nn.Module):
+    """A layer with two numbers, one of which is no parameter."""
+
+    c: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
+        self.register_buffer("c", torch.tensor(2.0, dtype=torch.float64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Apply it."""
+        return self.c * torch.sigmoid(self.w * x)
+
+
+@pytest.mark.parametrize("box", [{"w": (0, 1)}, {"c": (1, 2)}, {"w": (0, 1), "c": (1, 2)}, {"w": (0, 1), "x": (1, 2)}])
+def test_a_number_of_a_module_may_move(box: dict[str, tuple[float, float]]) -> None:
+    """It is a constant of the code only where it does not move."""
+    given: dict[str, Any] = {} if "x" in box else {"x": torch.tensor(2.0, dtype=torch.float64)}
+    answer = gradcli.check(Scaled(), box=box, **given)
+    assert answer.passed

@@ -143,6 +143,13 @@ def test_terms_that_cancel_in_every_entry_are_no_disagreement() -> None:
     assert not found.check.findings
 
 
+def test_entries_of_rounding_next_to_one_without_a_value_are_no_disagreement() -> None:
+    """Bounds of the column that is 0 are known, though another has none."""
+    answer = Function("cbrt(x/x) + roll(cbrt(x/x),1)").jacobian({"x": [0.722051068, 0, 7.25]}, sparse=True)
+    assert answer.check is not None
+    assert answer.check.verdict == "removable"
+
+
 def test_coefficients_that_cancel_are_proved() -> None:
     """3 - 4·x is nearly 0, and y is exactly 0, where bounds of float64 leave open what balls decide."""
     x = np.full(400, 0.75)
