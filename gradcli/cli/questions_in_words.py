@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
-from gradcli.cli.higher_derivatives import nested, require_low_order, require_none_in_words
+from gradcli.cli.higher_derivatives import is_of_several, nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
 from gradcli.language.text.signs import NAME, compared, is_balanced, parted_at, unwrapped
 
@@ -175,8 +175,13 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     if text.lstrip()[:1] in ("d", "D", "\u2202") and (twice := nested(text)) is not None:
         yield ["hessian", twice.function, "--wrt", twice.by]
         return
+    if is_of_several(text):
+        return
     if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
         yield from of_tools
+        return
+    if along := _along_equation(text):
+        yield from along
         return
     for pattern in (_SECOND, _PHRASE, _APPLIED, _LATEX, _QUOTIENT):
         found = pattern.fullmatch(text)
@@ -422,12 +427,11 @@ def _of_equation(text: str) -> list[list[str]]:
 
 def _along_equation(text: str) -> list[list[str]]:
     """Return those of a derivative along an equation, `dy/dx of x^2 + y^2 = 25`."""
-    if len(text) > _LONGEST or text.lstrip()[:1] not in ("d", "∂") or "=" not in text:
+    if len(text) > _LONGEST or "=" not in text or not ("of" in text or "/" in text):
         return []
-    from gradcli.cli.equations_in_words import is_along
+    from gradcli.cli.equations_in_words import asked_along
 
-    whole, _, point = text.partition(" at ")
-    return [[*words, *(("--at", point) * bool(point))] for words in _of_equation(whole)] if is_along(whole) else []
+    return asked_along(text)
 
 
 def _of_operators(text: str) -> Iterator[list[str]]:
@@ -453,6 +457,9 @@ def require_none(text: str, command: str = "grad", typed: Sequence[str] = ()) ->
     if _HIGHER.search(text) is not None or "--order" in " ".join(typed):
         require_low_order(typed)
         require_none_in_words(text)
+    if is_of_several(text):
+        several = f"several derivatives stand in a text, and a command has one: {text.strip()}"
+        raise UsageError(several, hint="ask for one at a time, and combine the answers")
     if any(asked(text, command)):
         raise UsageError(f"{_what(text)}: {text.strip()}")
 
@@ -464,7 +471,9 @@ def _what(text: str) -> str:
     if _on_range(text, DERIVATIVE):
         return "the range stands in the expression"
     if _of_equation(text) or _along_equation(text):
-        return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
+        from gradcli.cli.equations_in_words import IMPLICIT
+
+        return IMPLICIT
     if is_near(text):
         return "a claim is of the first derivative, and hessian has the second"
     is_point = bool(_at_point(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))
