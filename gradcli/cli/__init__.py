@@ -27,6 +27,7 @@ respelled_values                 those that rewrite values
 respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
 respelled_orders                 those that ask for higher derivatives as the second one of a formula
 spelled_hints                    command lines that the words of a hint spell
+kept_words                       what a hint keeps of an equation that was typed
 tried_hints                      command lines that are read before a hint shows them
 expression                       options and arguments told apart, mistakes in them; groups of commands in the help
 output                           an answer on stdout or in a file; formats and colours read before the options are

@@ -19,6 +19,23 @@ _RATE_ALONG = re.compile(
 )
 """The same by its quotient, `dy/dx of x^2 + y^2 = 25`; of an equation that names y, and no `y = x^2`."""
 
+_EQUATION = r"[^=,;:]*[^=,;:\s]\s*=\s*[^=,;:]+?"
+_WITH_RATE = tuple(
+    re.compile(rf"\s*{form}\s*")
+    for form in (
+        rf"[d∂](?P<y>{NAME})\s*/\s*[d∂](?P<x>{NAME})\s*=[^=]+?\s*(?:\b(?:of|for|if|on|along|where|when|given)\b|[,:;])"
+        rf"\s*(?P<function>{_EQUATION})",
+        rf"(?P<function>{_EQUATION})\s*(?:[,:;]|\b(?:so|then|has|gives|with|implies)\b)"
+        rf"\s*[d∂](?P<y>{NAME})\s*/\s*[d∂](?P<x>{NAME})\s*=[^=;]+",
+    )
+)
+"""An equation with what the derivative along it is said to be, `x^2 + y^2 = 25, dy/dx = -x/y`."""
+
+_OF = re.compile(r"(?:.*\s)?of\s+(?=.*=)")
+"""What stands before an equation whose derivative is asked for, `slope of x^2 + y^2 = 25`."""
+
+IMPLICIT = "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
+
 _OTHER = re.compile(r"[;\n{}<>'\u2032]|\b(?:for|if|while|at|where)\b")
 """What stands in no equation."""
 
@@ -34,7 +51,7 @@ def of_equation(text: str) -> list[list[str]]:
     >>> of_equation("idiff(x*y - 1, y, x)"), of_equation("x*y = y")
     ([['grad', 'x*y - 1', '--wrt', 'x,y']], [['grad', 'x*y - y'], ['check', 'x*y', '--claim', 'y']])
     """
-    asked_for = _IMPLICIT.fullmatch(text) or _RATE_ALONG.fullmatch(text)
+    asked_for = _IMPLICIT.fullmatch(text) or _along(text)
     text = asked_for["function"] if asked_for is not None else text
     sides = compared(text, "=").sides
     if not all(sides) or not all(map(is_balanced, sides)) or _OTHER.search(text):
@@ -63,7 +80,24 @@ def is_along(text: str) -> bool:
     >>> is_along("dy/dx of x^2 + y^2 = 25"), is_along("dy/dx of x^2 = 2*x")
     (True, False)
     """
-    return _RATE_ALONG.fullmatch(text) is not None
+    return _along(text) is not None
+
+
+def _along(text: str) -> re.Match[str] | None:
+    """Match a derivative of y by x along an equation, alone or with what it is said to be."""
+    found = (pattern.fullmatch(text) for pattern in (*_WITH_RATE, _RATE_ALONG))
+    return next(filter(None, found), None)
+
+
+def asked_along(text: str) -> list[list[str]]:
+    """Return the command lines for a derivative along an equation, at a point or without one.
+
+    >>> asked_along("slope of x^2 + y^2 = 25 at 3,4"), asked_along("x^2 + y^2 = 25, dy/dx = -x/y")
+    ([['grad', 'x^2 + y^2 - 25', '--at', '3,4']], [['grad', 'x^2 + y^2 - 25', '--wrt', 'x,y']])
+    """
+    whole, _, point = text.partition(" at ")
+    equation = whole if is_along(whole) else whole[found.end() :] if (found := _OF.match(whole)) else ""
+    return [[*words, *(("--at", point) * bool(point))] for words in of_equation(equation)]
 
 
 def is_equation(text: str) -> bool:

@@ -112,6 +112,21 @@ def nested(text: str) -> HigherDerivative | None:
     return HigherDerivative(text, len(by), by[0]) if len(by) > 1 and len({*by}) == 1 else None
 
 
+_OPERATOR = re.compile(rf"(?<!\w)[d\u2202]\s*/\s*[d\u2202]{NAME}(?:\s+|(?=\())(?=[^\s*/^+=,;)-])")
+
+
+def is_of_several(text: str) -> bool:
+    """Tell whether a text is made of derivatives, `d/dx x^2 * d/dx x^3`, and none of a function, nor one of another.
+
+    >>> is_of_several("d/dx x^2 * d/dx x^3"), is_of_several("d/dx d/dy x*y"), is_of_several("d/dx x^2")
+    (True, False, False)
+    """
+    inside, count = text, 0
+    while count < _MOST and (found := _OPERATOR.match(inside.lstrip())) is not None:
+        inside, count = unwrapped(inside.lstrip()[found.end() :]), count + 1
+    return count > 0 and _OPERATOR.search(inside) is not None
+
+
 def _order(parts: dict[str, str | None]) -> int:
     """Read how often is differentiated: a number, a word, a raised digit, primes, or a name for each time."""
     if order := parts.get("order"):
@@ -122,11 +137,14 @@ def _order(parts: dict[str, str | None]) -> int:
 
 
 def require_none_in_words(text: str) -> None:
-    """Refuse a text that asks for a derivative above the second.
+    """Refuse a text that asks for a derivative above the second, or for several.
 
     Raises:
         UsageError: It does.
     """
+    if is_of_several(text):
+        several = f"several derivatives stand in a text, and a command has one: {text.strip()}"
+        raise UsageError(several, hint="ask for one at a time, and combine the answers")
     if higher_derivative(text) is not None:
         raise _too_high(text.strip())
 

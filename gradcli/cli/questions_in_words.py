@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
-from gradcli.cli.higher_derivatives import nested, require_low_order, require_none_in_words
+from gradcli.cli.higher_derivatives import is_of_several, nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
 from gradcli.language.text.signs import NAME, compared, is_balanced, parted_at, unwrapped
 
@@ -43,8 +43,9 @@ _METHOD = re.compile(
 
 _HIGHER = re.compile(
     r"[3-5\u00b3\u2074\u2075]|['\u2032]{3}|[\u2034\u2057]|\bthird\b|\bfourth\b|\bfifth\b|[dD](?:iff|erivative)?[(\[]"
+    r"|[d\u2202]\s*/.*[d\u2202]\s*/"
 )
-"""Signs of a derivative of a higher order, without which none is looked for."""
+"""Signs of a derivative of a higher order, or of several, without which none is looked for."""
 
 _POINT = re.compile(
     r"\s*(?P<function>\S.*?)\s*(?:/\.\s*(?P<rules>\{[^{}]*\}|[^{},]+->[^{},]+)"
@@ -160,6 +161,20 @@ _SIGNS = re.compile(rf"{_OF_TOOLS}|{_RANGED.pattern}|^\s*[d∂].*=")
 """Signs of another tool, of a range or of an equation, without which nothing further is looked for."""
 
 
+_MARKED = re.compile(rf"{_SIGNS.pattern}|^\s*[dD\u2202]|[/=]")
+"""These, and signs of derivatives and equations."""
+
+
+def _marked(text: str, command: str, named: list[str]) -> list[list[str]] | None:
+    """Return the command lines of a text with such signs: none where several are asked; None where they say nothing."""
+    if text.lstrip()[:1] in ("d", "D", "\u2202") and (twice := nested(text)) is not None:
+        return [["hessian", twice.function, "--wrt", twice.by]]
+    if is_of_several(text):
+        return []
+    of_tools = [*_of_tools(text, command, named)] if _SIGNS.search(text) is not None else []
+    return of_tools or _along_equation(text) or None
+
+
 def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     """Generate the words of command lines that ask what a text asks.
 
@@ -172,11 +187,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     """
     named = [] if command == DERIVATIVE else [command]
     text = _IN_BRACKETS.sub(r"\1(\3)", text)
-    if text.lstrip()[:1] in ("d", "D", "\u2202") and (twice := nested(text)) is not None:
-        yield ["hessian", twice.function, "--wrt", twice.by]
-        return
-    if _SIGNS.search(text) is not None and (of_tools := [*_of_tools(text, command, named)]):
-        yield from of_tools
+    if _MARKED.search(text) is not None and (marked := _marked(text, command, named)) is not None:
+        yield from marked
         return
     for pattern in (_SECOND, _PHRASE, _APPLIED, _LATEX, _QUOTIENT):
         found = pattern.fullmatch(text)
@@ -422,12 +434,11 @@ def _of_equation(text: str) -> list[list[str]]:
 
 def _along_equation(text: str) -> list[list[str]]:
     """Return those of a derivative along an equation, `dy/dx of x^2 + y^2 = 25`."""
-    if len(text) > _LONGEST or text.lstrip()[:1] not in ("d", "∂") or "=" not in text:
+    if len(text) > _LONGEST or "=" not in text or not ("of" in text or "/" in text):
         return []
-    from gradcli.cli.equations_in_words import is_along
+    from gradcli.cli.equations_in_words import asked_along
 
-    whole, _, point = text.partition(" at ")
-    return [[*words, *(("--at", point) * bool(point))] for words in _of_equation(whole)] if is_along(whole) else []
+    return asked_along(text)
 
 
 def _of_operators(text: str) -> Iterator[list[str]]:
@@ -464,7 +475,9 @@ def _what(text: str) -> str:
     if _on_range(text, DERIVATIVE):
         return "the range stands in the expression"
     if _of_equation(text) or _along_equation(text):
-        return "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
+        from gradcli.cli.equations_in_words import IMPLICIT
+
+        return IMPLICIT
     if is_near(text):
         return "a claim is of the first derivative, and hessian has the second"
     is_point = bool(_at_point(text) or _placed(text)) and not (_PHRASE.fullmatch(text) or _APPLIED.fullmatch(text))

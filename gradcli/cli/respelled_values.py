@@ -328,9 +328,9 @@ def values_with_units(line: TypedLine) -> Iterator[Words]:
     """Write all values that have a unit as numbers of the SI at once, or without their units."""
     words, convert = list(line.words), _unit_conversion(line)
     for place, option in line.values.items():
-        if line.kinds[option] in OF_VALUES:
+        if line.kinds[option] in (*OF_VALUES, OptionKind.RANGES):
             name, equals, value = words[place].rpartition("=")
-            words[place] = f"{name}{equals}{convert(value) or value}"
+            words[place] = f"{name}{equals}{'..'.join(convert(one) or one for one in value.split('..'))}"
     if tuple(words) != line.words:
         yield tuple(words)
 
@@ -341,10 +341,10 @@ def _unit_conversion(line: TypedLine) -> Callable[[str], str | None]:
     With k_B=8.617e-5, in eV/K, E_a=0.5 eV is 0.5: joules would change the answer.
     """
     values = [
-        value.rpartition("=")[2]
+        value
         for n, option in line.values.items()
-        if line.kinds[option] in OF_VALUES
-        for value in [line.words[n]]
+        if line.kinds[option] in (*OF_VALUES, OptionKind.RANGES)
+        for value in line.words[n].rpartition("=")[2].split("..")
     ]
     is_mixed = any(map(is_outside_si, values)) and any(in_si(value) is None for value in values)
     return without_units if is_mixed else in_si

@@ -15,6 +15,7 @@ import typer
 
 from gradcli import trial
 from gradcli.cli.commands import names_code
+from gradcli.cli.kept_words import drops_from_equation, on_equation
 from gradcli.cli.questions_in_words import is_of_sympy
 from gradcli.cli.respelled_mathematics import on_paper
 from gradcli.cli.respelled_options import option_meant
@@ -67,13 +68,17 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     if error.exit_code != 2 or not _may_be_respelled(typed, error):
         return None
     line = typed_line(typed)
-    fact = on_decimal_comma(line, error) or on_tolerance(line) or fact_of(error)
+    fact = on_decimal_comma(line, error) or on_tolerance(line) or on_equation(line, error) or fact_of(error)
     if isinstance(error, MissingVectorError):
         products = [one for one in on_paper(line, error) if error_of(one, run) is None]
         written = f"write {command_line(products[0])}; " if products else ""
         error.advise(f"{fact}{written}{error.in_shell.hint}")
         return None
-    found = trial.spellings(typed, error, respelled_lines, lambda words: error_of(words, run))
+
+    def read(words: Words) -> GradcliError | None:
+        return error if drops_from_equation(line, words) else error_of(words, run)
+
+    found = trial.spellings(typed, error, respelled_lines, read)
     lines = [command_line(words) for words in found.spelled]
     if lines and max(map(len, lines)) <= LONGEST:
         is_said = isinstance(error, InfiniteRangeError)

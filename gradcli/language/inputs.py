@@ -95,9 +95,26 @@ def _read_value_text(text: str, source: str) -> Array:
             numbers = []
         if all(map(math.isfinite, numbers)) and numbers:
             return np.array(numbers if "," in text else numbers[0])
+    return _read_expression(text, source)
+
+
+def _read_expression(text: str, source: str) -> Array:
     if _PRINTED.fullmatch(text) and ("[" in text or "⎡" in text):
         text = _as_typed(text)
+    if "(" in text:
+        _require_no_uncertainty(text, source)
     return run(parse_value(text, source))
+
+
+_UNCERTAIN = re.compile(r"(?<![\w.])(\d*\.\d+)\((\d+)\)")
+"""A measured number in print, 1.000(2) for 1.000 ± 0.002."""
+
+
+def _require_no_uncertainty(text: str, source: str) -> None:
+    if (found := _UNCERTAIN.search(text)) is not None:
+        number, digits = found.groups()
+        message = f"{found[0]} is {number}*{digits}, or {number} with an uncertainty, which is no part of a value"
+        raise InputError(message, place=Place(text, Span(*found.span()), source), hint=f"write {number}")
 
 
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d,\d{2,}\s*")

@@ -480,6 +480,8 @@ VALUES: tuple[Spelling, ...] = (
     _same(r"(?<=\d)[fF]\b", ""),
     _near(r"(?<=\d)\s*%", "/100"),
     _near(r"(?<=[\d.])\s*±\s*[\d.]+", ""),
+    _near(r"(?<![\w.])(\d*\.\d+)\((\d+)\)", r"\1", r"\1*\2"),
+    _near(rf"^\s*({SIGNED})\s*[–—]\s*({SIGNED})\s*$", r"\1-\2"),
     _same(r"(?<=[\d.])\s*[×x*]\s*10\s*\^?\s*\{?([-+]?\d+)\}?", r"e\1"),
     _same(r"(?<=[\d.])\s*[×x*]\s*10([⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda found: f"e{_normal(found[1])}"),
     _same(r"(?<=[\d.])\s*(?:degrees?|degs?)\b", "*pi/180"),

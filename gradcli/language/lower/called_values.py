@@ -97,9 +97,28 @@ def settle_calls(source: SourceText, names: CallableNames) -> list[str]:
     >>> "".join(token.text for token in source.tokens)
     'y*(1-y)+y(1-y)'
     """
+    if "'" in source.text and source.name != "EXPR":
+        _require_no_derivative(source, names)
     remarks: dict[str, None] = {}
     source.tokens = [*_settled(source, names, remarks)]
     return [*remarks]
+
+
+def _require_no_derivative(source: SourceText, names: CallableNames) -> None:
+    """Refuse `f'(x)`, which is no transpose where f is the function.
+
+    Raises:
+        LanguageError: It stands there.
+    """
+    for place, token in enumerate(source.tokens):
+        marks = list(itertools.takewhile(lambda one: one.text == "'", source.tokens[place + 1 :]))
+        after = source.tokens[place + 1 + len(marks) :]
+        called = _called([token, *after], names) if marks else None
+        if called is not None and not called.is_product:
+            shown = token.text + "'" * len(marks)
+            message = f"{shown} is a derivative on paper, the one that a claim is held to"
+            span = token.span.to(after[called.stop - 1].span)
+            raise source.error(message, span, hint="write its formula, without a mark")
 
 
 def _settled(source: SourceText, names: CallableNames, remarks: dict[str, None]) -> Iterator[Token]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import typed_values
 from gradcli.cli.written_ranges import TOLERANCE, with_ends
 from gradcli.errors import GradcliError
-from gradcli.language.text.signs import compared
+from gradcli.language.spellings import SIGNED
+from gradcli.language.text.signs import NAME, compared
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -21,6 +23,21 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     if len(sides) == 2 and all(sides):
         yield SpelledGroup([line.put(line.others[0], 1, f"{sides[0]} - ({sides[1]})")], is_sure="--zeros" in line.words)
     yield SpelledGroup(_with_tolerances(line))
+    yield SpelledGroup(_with_dashes(line))
+
+
+_DASHED = re.compile(rf"(?P<name>{NAME}\s*=\s*)?(?P<low>{SIGNED})\s*[–—]\s*(?P<high>{SIGNED})")
+"""Two numbers with a dash between them, a range in print, `0–1`."""
+
+
+def _with_dashes(line: TypedLine) -> Iterator[Words]:
+    """Ask on the interval that two numbers with a dash are, and at their difference."""
+    for one in typed_values(line):
+        if one.option == "--at" and line.others and (found := _DASHED.fullmatch(one.typed.strip())) is not None:
+            name, low, high = found["name"] or "", found["low"], found["high"]
+            places = range(one.place, one.place + one.words)
+            yield ("range", *line.without(*places)[line.start :], "--in", f"{name}{low}..{high}")
+            yield one.put(f"{name}{low}-{high}")
 
 
 def _with_tolerances(line: TypedLine) -> Iterator[Words]:

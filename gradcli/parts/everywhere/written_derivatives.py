@@ -52,6 +52,7 @@ class DerivativeWriting:
         )
         self._of = re.compile(rf"(?<!\w)d\s*/\s*d(?P<by>{self._by})\s*(?:\(\s*{called}\s*\)|{called})(?!\w)")
         quotient = rf"d2?{re.escape(y)}/d(?:{listed})(?:2|d(?:{listed}))?"
+        self._called = re.compile(rf"(?<!\w)(?P<quotient>{quotient})\s*(?P<at>\([^()]*\))")
         self._in_power = re.compile(
             rf"(?<=[/^*])(?<!\w){quotient}(?!\w)|(?<!\w){quotient}(?=\s*(?:\^|\*\*|[\u00b2\u00b3]))"
         )
@@ -80,6 +81,7 @@ class DerivativeWriting:
         text = self._of.sub(lambda found: self._quotient([found["by"]]), text)
         text = self._first.sub(lambda found: self._quotient([found["by"]]), text)
         text = self._written.sub(self._of_names, text)
+        text = self._called.sub(lambda found: self._of_call(found, whole), text)
         text = self._in_power.sub(r"(\g<0>)", text)
         if (mark := re.search(_PRIMES, text)) is not None:
             message = "a prime stands for a derivative of the function alone, and for no transpose here"
@@ -99,11 +101,20 @@ class DerivativeWriting:
         written = self._by_one(_count(found["primes"]), found[0], whole)
         if not at or (at and {*inside} <= {*self.names}):
             return written
-        if re.fullmatch(r"[-+]?[\d.]+(?:e[-+]?\d+)?", inside[0]) and len(inside) == 1:
-            message = f"{found[0]} is a derivative at one point, and a statement is of all points of the box"
-            raise _error(message, whole, f"write {written}, that at all points; gradcli grad has it at one", found[0])
+        self._require_no_point(found, written, whole)
         hint = f"write {written}*{at} for a product; a derivative elsewhere is not read"
         raise _error(f"{found[0]} is a derivative elsewhere, or a product", whole, hint, found[0])
+
+    def _of_call(self, found: re.Match[str], whole: str) -> str:
+        """Write `dy/dx(x - 1)` as a product; `dy/dx(x)` is the derivative itself, and `dy/dx(1)` at one point."""
+        written, at = found["quotient"], found["at"]
+        self._require_no_point(found, written, whole)
+        return written if {one.strip() for one in at[1:-1].split(",")} <= {*self.names} else f"{written}*{at}"
+
+    def _require_no_point(self, found: re.Match[str], written: str, whole: str) -> None:
+        if re.fullmatch(r"\(\s*[-+]?[\d.]+(?:e[-+]?\d+)?\s*\)", found["at"]):
+            message = f"{found[0]} is a derivative at one point, and a statement is of all points of the box"
+            raise _error(message, whole, f"write {written}, that at all points; gradcli grad has it at one", found[0])
 
     def _by_one(self, count: int, shown: str, whole: str) -> str:
         """Write a derivative that does not say by what it is."""

@@ -1,0 +1,61 @@
+"""What of a typed equation a hint has to keep: the numbers and the variables of both of its sides.
+
+A hint that leaves out a side, as `grad 1` would for `xy = 1`, asks something else than was typed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gradcli.cli.equations_in_words import IMPLICIT, asked_along
+from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.errors import GradcliError
+from gradcli.language.text.signs import NAME, compared
+
+_PARTING = re.compile(r"[;,\n]|\b(?:where|for|if|with|when|given|at|then|find|of)\b")
+_DEFINED = re.compile(
+    rf"\s*(?:{NAME}(?:['\u2032\u2033]*\s*\([^()]*\)|['\u2032\u2033]*)"
+    rf"|[d∂]{NAME}\s*/\s*[d∂]{NAME}|\\d?dot.*)\s*"
+)
+"""Left side of a definition, `f(x)` or `dy/dx`, of which a hint has the right one alone."""
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+_LETTER = re.compile(r"(?<![^\W\d_\\])[^\W\d_](?![^\W\d_])(?!\s*\()")
+_PAIR = re.compile(r"(?<!\w)[a-z]{2}(?!\w)")
+_NO_VARIABLES = frozenset("deEDTi∂π")
+_SHORT_WORDS = frozenset("pi ln lg of at in is on to by if or as so we it".split())
+
+
+def drops_from_equation(line: TypedLine, words: Words) -> bool:
+    """Tell whether other words leave out a number or a variable of an equation that was typed.
+
+    Args:
+        line: The command line as typed.
+        words: What a hint would spell.
+
+    >>> from gradcli.cli.typed_line import typed_line
+    >>> line = typed_line(("x^2 + y^2 = 25",))
+    >>> drops_from_equation(line, ("grad", "x^2 + y^2 - 25")), drops_from_equation(line, ("grad", "25"))
+    (False, True)
+    """
+    sides = compared(" ".join(line.words[n] for n in line.others)).sides
+    if len(sides) < 2:
+        return False
+    written = " ".join(words)
+    kept = {*_LETTER.findall(written), *re.findall(r"\d+(?:\.\d+)?", written)}
+    for side in sides:
+        for part in _PARTING.split(side):
+            if _DEFINED.fullmatch(part) is not None and _PAIR.fullmatch(part.strip()) is None:
+                continue
+            pairs = {one for one in _PAIR.findall(part) if one not in _SHORT_WORDS and one[0] != "d"}
+            letters = {*_LETTER.findall(part)} - _NO_VARIABLES
+            if {*_NUMBER.findall(part), *letters} - kept or any(one not in written and {*one} - kept for one in pairs):
+                return True
+    return False
+
+
+def on_equation(line: TypedLine, error: GradcliError) -> str:
+    """Return the fact on the derivative along an equation, where one is asked for and the error does not say it."""
+    if not line.others or IMPLICIT in error.text.message:
+        return ""
+    return f"{IMPLICIT}; " if asked_along(" ".join(line.words[n] for n in line.others)) else ""
