@@ -55,6 +55,8 @@ def other_commands() -> Mapping[str, tuple[str, ...]]:
 
 SUM_OF_JACOBIAN = "a divergence and a curl are sums of entries of the Jacobian"
 SUM_OF_HESSIAN = "a Laplacian is the sum of the diagonal of the Hessian"
+IMPLICIT = "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
+
 HIGHEST = "derivatives stop at the second, which gradcli hessian has"
 
 _ELSEWHERE: Mapping[str, str] = {

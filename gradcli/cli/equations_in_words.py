@@ -34,8 +34,6 @@ _WITH_RATE = tuple(
 _OF = re.compile(r"(?:.*\s)?of\s+(?=.*=)")
 """What stands before an equation whose derivative is asked for, `slope of x^2 + y^2 = 25`."""
 
-IMPLICIT = "an equation is not solved; where F(x, y) = 0, dy/dx is -(∂F/∂x)/(∂F/∂y)"
-
 _OTHER = re.compile(r"[;\n{}<>'\u2032]|\b(?:for|if|while|at|where)\b")
 """What stands in no equation."""
 

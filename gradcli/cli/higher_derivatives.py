@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.cli.default_command import HIGHEST
-from gradcli.errors import HigherDerivativeError
+from gradcli.errors import HigherDerivativeError, UsageError
 from gradcli.language.text.signs import NAME, unwrapped
 
 _SAID = {name: n for n, names in enumerate(("third 3rd", "fourth 4th", "fifth 5th"), 3) for name in names.split()}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from gradcli.cli.equations_in_words import IMPLICIT, asked_along
+from gradcli.cli.default_command import IMPLICIT
+from gradcli.cli.equations_in_words import asked_along
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.text.signs import NAME, compared

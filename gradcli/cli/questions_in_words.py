@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gradcli.cli.default_command import DERIVATIVE, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
+from gradcli.cli.default_command import DERIVATIVE, IMPLICIT, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
 from gradcli.cli.higher_derivatives import is_of_several, nested, require_low_order, require_none_in_words
 from gradcli.errors import UsageError
 from gradcli.language.text.signs import NAME, compared, is_balanced, parted_at, unwrapped
@@ -475,8 +475,6 @@ def _what(text: str) -> str:
     if _on_range(text, DERIVATIVE):
         return "the range stands in the expression"
     if _of_equation(text) or _along_equation(text):
-        from gradcli.cli.equations_in_words import IMPLICIT
-
         return IMPLICIT
     if is_near(text):
         return "a claim is of the first derivative, and hessian has the second"
