@@ -29,7 +29,8 @@ _OTHER_COMMANDS: Mapping[str, str] = {
     "--format latex": "latex tex",
     "hessian": "second-derivative second second_derivative gradgradcheck laplacian taylor series maclaurin",
     "jacobian": "div divergence curl rot",
-    "grad": "partial partials nabla slope tangent tangent-line linearize",
+    "grad": "partial partials nabla slope",
+    "grad --full": "tangent tangent-line linearize",
     "eval": "limit lim calc calculate compute",
     "config": "settings",
     "functions": "list funcs ops operations search",
@@ -71,7 +72,7 @@ _ELSEWHERE: Mapping[str, str] = {
     SUM_OF_HESSIAN: "laplacian",
     SUM_OF_JACOBIAN: "div divergence curl rot",
     "gradcli has no series, whose terms are those of eval, grad and hessian": "taylor series maclaurin",
-    "the tangent is y + dy/dx*(x - x0), and grad has y and dy/dx": "tangent tangent-line linearize",
+    "the tangent is y + dy/dx*(x - x0), and grad --full has y and dy/dx": "tangent tangent-line linearize",
     "eval has the value, and the limit where the function has a hole": "limit lim",
 }
 """Facts on commands that gradcli lacks, with their names."""

@@ -294,6 +294,8 @@ def extra_words_error(first: str, others: Sequence[str]) -> UsageError:
         first: The expression.
         others: The words.
     """
+    if first == "-v":
+        return UsageError("there is no -v: --full shows all, and -V is the version")
     words = f"word{'s' * (len(others) > 1)} after the expression {first}"
     shown = " ".join(word or "''" for word in others[:_MOST_WORDS]) + " ..." * (len(others) > _MOST_WORDS)
     hint = expanded([first, *others])

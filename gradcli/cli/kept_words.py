@@ -20,6 +20,9 @@ _DEFINED = re.compile(
 )
 """Left side of a definition, `f(x)` or `dy/dx`, of which a hint has the right one alone."""
 
+_SECOND = re.compile(r"\s*[d∂]\s*(?:\^|\*\*)?\s*(?:2|\u00b2)")
+"""Beginning of a second derivative, of which a hint has the Hessian alone."""
+
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _LETTER = re.compile(r"(?<![^\W\d_\\])[^\W\d_](?![^\W\d_])(?!\s*\()")
 _PAIR = re.compile(r"(?<!\w)[a-z]{2}(?!\w)")
@@ -39,9 +42,12 @@ def drops_from_equation(line: TypedLine, words: Words) -> bool:
     >>> drops_from_equation(line, ("grad", "x^2 + y^2 - 25")), drops_from_equation(line, ("grad", "25"))
     (False, True)
     """
-    sides = compared(" ".join(line.words[n] for n in line.others)).sides
+    typed = " ".join(line.words[n] for n in line.others)
+    sides = compared(typed).sides
     if len(sides) < 2:
         return False
+    if _SECOND.match(typed):  # a claim is of the first derivative
+        return "hessian" not in words[:1]
     written = " ".join(words)
     kept = {*_LETTER.findall(written), *re.findall(r"\d+(?:\.\d+)?", written)}
     for side in sides:

@@ -162,12 +162,37 @@ def require_mathematics(text: str, command: str = "grad", given: Collection[str]
     whole = " ".join(text.split())
     if higher_derivative(whole) is not None:  # which `require_none` refuses
         return
+    if _is_sentence(whole, given):
+        raise UsageError(
+            f"these are words, and no expression: {whole}",
+            hint="a product of names has its signs, mass*height*width; gradcli guide WORD looks a word up",
+        )
     is_named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", whole) for name in given if _WORD.fullmatch(name))
     if _is_plain(whole) and not is_named and not _is_read([*questions_in_words.asked(text, command)], whole):
         if fact := _task(whole):
             raise UsageError(f"the words ask for something else than a derivative: {whole}", hint=fact)
         if any(asked(text, command)) or _NEVER.search(whole):
             raise UsageError(f"the expression is a question in words: {whole}")
+
+
+_LETTERS_OF_WORDS = re.compile(r"(?:[a-zA-Z]{2,}[,?!.]?(?: |$)){3,}")
+
+
+def _is_sentence(text: str, given: Collection[str]) -> bool:
+    """Tell whether a text is three or more words in a row, and nothing else: no functions, and no names with values.
+
+    >>> [_is_sentence(text, []) for text in ("can be implicitly created", "alpha beta gamma", "xy yz zx")]
+    [True, False, False]
+    """
+    if not _LETTERS_OF_WORDS.fullmatch(text):
+        return False
+    from gradcli.language.ops import find
+    from gradcli.language.text.greek import LETTERS
+
+    words = re.findall(r"\w+", text)
+    with_vowels = [word for word in words if re.search("[aeiou]", word.lower())]
+    is_known = any(word in given or word in LETTERS.values() or find(word) is not None for word in words)
+    return len(with_vowels) > 1 and not is_known
 
 
 def _is_read(lines: list[list[str]], text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE
 from gradcli.cli.respelled_values import name_parts, values_by_name
@@ -14,6 +15,7 @@ from gradcli.errors import (
     SeveralElementsError,
     UnknownFunctionError,
     UnknownVariableError,
+    UsageError,
 )
 from gradcli.language.spellings import BARE_SUM
 from gradcli.trial import SpelledGroup
@@ -75,18 +77,75 @@ def sums_without_brackets(line: TypedLine) -> Iterator[Words]:
         yield from (line.put(line.others[0], 1, one) for one in BARE_SUM.respelled(line.text))
 
 
-def matrices_inside(line: TypedLine, error: GradcliError) -> Iterator[Words]:
-    """Ask for the matrix of derivatives that stands in a text, `det(jacobian([x*y, x]))`."""
-    found = re.search(r"(?<![\w.])(?P<name>jacobian|hessian)\((?P<rest>.*)", line.text, re.DOTALL)
-    if found is None or not isinstance(error, UnknownFunctionError):
-        return
-    inside, depth = "", 1
-    for sign in found["rest"]:
+class _MatrixInside(NamedTuple):
+    """A call for derivatives in a text.
+
+    Attributes:
+        command: The command that answers it.
+        function: What is differentiated.
+        variables: By what, as `--wrt` has them; empty where that is not said.
+        is_whole: Whether nothing stands around the call.
+    """
+
+    command: str
+    function: str
+    variables: str
+    is_whole: bool
+
+
+def _matrix_inside(text: str) -> _MatrixInside | None:
+    """Find a call for derivatives in a text; its last argument is what is differentiated by, as in MATLAB.
+
+    >>> _matrix_inside("det(jacobian([x*y, x], [x; y]))")
+    _MatrixInside(command='jacobian', function='[x*y, x]', variables='x,y', is_whole=False)
+    >>> _matrix_inside("hessian(x*y)").variables, _matrix_inside("jacobian(x*y, 2*x)")
+    ('', None)
+    """
+    found = _DERIVATIVES.search(text)
+    if found is None:
+        return None
+    pieces, depth = [""], 1
+    for sign in text[found.end() :]:
         depth += (sign in "([{") - (sign in ")]}")
         if depth == 0:
-            yield (found["name"], *line.put(line.others[0], 1, inside)[line.start :])
-            return
-        inside += sign
+            break
+        if sign == "," and depth == 1:
+            pieces.append("")
+        else:
+            pieces[-1] += sign
+    first, *others = (piece.strip() for piece in pieces)
+    names = [re.findall(r"[^\W\d]\w*", one) for one in others if re.fullmatch(_NAMES, one)]
+    if depth or not first or len(names) != len(others):
+        return None
+    command = {"gradient": "grad"}.get(found["name"], found["name"])
+    around = text[: found.start()] + text[found.end() + len(",".join(pieces)) + 1 :]
+    return _MatrixInside(command, first, ",".join(name for group in names for name in group), not around.strip())
+
+
+_DERIVATIVES = re.compile(r"(?<![\w.])(?P<name>jacobian|hessian|gradient)\(")
+_NAMES = r"[\[({]?\s*[^\W\d]\w*(?:[\s,;]+[^\W\d]\w*)*\s*[\])}]?"
+
+
+def matrices_inside(line: TypedLine, error: GradcliError) -> Iterator[Words]:
+    """Ask for the derivatives that stand in a text, `det(jacobian([x*y, x], [x, y]))`."""
+    found = _matrix_inside(line.text) if line.others else None
+    if found is not None and isinstance(error, (UnknownFunctionError, UsageError)):
+        wrt = ["--wrt", found.variables] if found.variables and "--wrt" not in line.values.values() else []
+        yield (found.command, *line.put(line.others[0], 1, found.function, *wrt)[line.start :])
+
+
+def on_matrix_inside(line: TypedLine, error: GradcliError) -> str:
+    """Say that what stands around derivatives in a text is lost where they are asked for alone; else nothing."""
+    found = _matrix_inside(line.text) if isinstance(error, UnknownFunctionError) else None
+    if found is None or found.is_whole:
+        return ""
+    outer = re.match(r"\s*([^\W\d]\w*)\s*\(", line.text)
+    lost = _OUTER.get(outer[1], f"{outer[1]}(...)") if outer is not None else "the rest of the text"
+    return f"{lost} is not computed; "
+
+
+_OUTER = {"det": "the determinant", "trace": "the trace", "tr": "the trace", "norm": "the norm", "inv": "the inverse"}
+"""What functions of a matrix give, in words."""
 
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import NamedTuple
 
+from gradcli.cli.default_command import with_command
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
 from gradcli.cli.typed_line import PipedWords, TypedLine, Words, kinds_of
@@ -172,6 +173,14 @@ def commands_as_options(line: TypedLine) -> Iterator[Words]:
             yield from instead
 
 
+def verbose_questions(line: TypedLine) -> Iterator[Words]:
+    """Write `--full` behind a question, or nothing behind another command, for a `-v` before its expression."""
+    if len(line.others) > 1 and line.text == "-v":
+        rest = line.without(line.others[0])
+        command = with_command(rest, all_commands())[0]
+        yield (*rest, *(["--full"] if "--full" in kinds_of(command) else []))
+
+
 def arguments_as_options(line: TypedLine) -> Iterator[Words]:
     """Give a command the value of an option that it has not as its argument, `completion --shell zsh`, or `--zsh`."""
     unknown = {one.place: one for one in unknown_options(line)}
@@ -186,8 +195,13 @@ def arguments_as_options(line: TypedLine) -> Iterator[Words]:
         rest = {*line.others} - {*range(place, place + one.words)}
         if line.start and one.has_value and not rest and not one.value.startswith("-"):
             yield line.put(place, one.words, one.value)
-        elif line.start and not one.has_value and not rest and not all_commands()[line.command].is_on_function:
+        elif line.start and not one.has_value and not rest and stands_alone(line.command):
             yield line.put(place, 1, one.name)
+
+
+def stands_alone(command: str) -> bool:
+    """Tell whether a command of this name is there, and needs no expression."""
+    return command in all_commands() and not all_commands()[command].is_on_function
 
 
 def choices_of(command: str, option: str) -> tuple[str, ...]:

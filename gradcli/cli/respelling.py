@@ -34,6 +34,8 @@ from gradcli.cli.respelled_options import (
     misspelt_options,
     options_by_other_names,
     ranges_by_ends,
+    stands_alone,
+    verbose_questions,
 )
 from gradcli.cli.respelled_values import (
     decimal_commas,
@@ -138,7 +140,8 @@ def _commands(line: TypedLine) -> Iterator[Words]:
         if instead[0].startswith("--"):
             yield (*rest, *instead)
         elif not all_commands()[instead[0]].respelled:  # else it knows better what may be meant as it
-            yield (*instead, *rest)
+            count = len(rest) if instead[0] in questions() else 0  # options stand behind the question
+            yield (instead[0], *rest[:count], *instead[1:], *rest[count:])
         return
     names = [name for name, command in all_commands().items() if command.section]
     small = first.lower()
@@ -146,12 +149,7 @@ def _commands(line: TypedLine) -> Iterator[Words]:
         return
     close = get_close_matches(small, [*names, *other_names()], 2, 0.65)
     close = list({other_names().get(name, name): name for name in reversed(close)}.values())[::-1]
-    yield from ((name, *rest) for name in close if rest or _stands_alone(name))
-
-
-def _stands_alone(command: str) -> bool:
-    """Tell whether a command needs no expression."""
-    return command in all_commands() and not all_commands()[command].is_on_function
+    yield from ((name, *rest) for name in close if rest or stands_alone(name))
 
 
 def _commands_in_other_letters(line: TypedLine) -> Iterator[Words]:
@@ -159,7 +157,7 @@ def _commands_in_other_letters(line: TypedLine) -> Iterator[Words]:
     first, *rest = line.words or ("",)
     if first and first not in all_commands() and first.lower() in (*all_commands(), *other_names()):
         name = other_names().get(first.lower(), first.lower())
-        yield from [(name, *rest)] if rest or _stands_alone(name) else []
+        yield from [(name, *rest)] if rest or stands_alone(name) else []
     called = re.fullmatch(rf"({'|'.join((*questions(), *other_names()))})\((.+)\)", " ".join(line.words), re.DOTALL)
     if called is not None:
         yield called[1], called[2]
@@ -220,7 +218,7 @@ def _several_expressions(line: TypedLine) -> Iterator[Words]:
 def _one_expression(line: TypedLine) -> Iterator[Words]:
     """Join all words that are neither options nor values into one expression."""
     first, *rest = line.others or (0,)
-    if not rest or _stands_alone(line.command):
+    if not rest or stands_alone(line.command):
         return
     if all(line.words[n].strip() and not os.path.exists(line.words[n]) for n in rest):
         whole = " ".join(line.words[n] for n in line.others)
@@ -236,7 +234,7 @@ def _is_parted(before: str, after: str) -> bool:
 
 def _words_after(line: TypedLine) -> Iterator[Words]:
     """Write options before words after the expression: a point, ranges, variables, a claim, files."""
-    if len(line.others) < 2 or _stands_alone(line.command):
+    if len(line.others) < 2 or stands_alone(line.command):
         return
     first, *others = line.others
     words = [line.words[n] for n in others]
@@ -299,7 +297,7 @@ def _files(line: TypedLine) -> Iterator[Words]:
     """Read the text of a file, which is no code."""
     path = line.text.removeprefix("@")
     is_text = os.path.isfile(path) and not path.endswith((".py", ".pyw", ".ipynb"))
-    if line.others and is_text and not _stands_alone(line.command):
+    if line.others and is_text and not stands_alone(line.command):
         yield line.put(line.others[0], 1, f"@{path}")
 
 
@@ -390,7 +388,10 @@ def respelled_lines(words: Words, error: GradcliError) -> Iterator[SpelledGroup[
     """Generate other command lines that may be meant, in groups, the likeliest first."""
     line = typed_line(words)
     code = {words[n] for n, flag in line.values.items() if flag in ("-c", "--command")}
-    if not code:
+    if line.command == "guide":  # whose words are looked up, and mean no other command
+        for group in _lines(line, error):
+            yield SpelledGroup([one for one in group.spelled if one[:1] == ("guide",)], group.is_sure)
+    elif not code:
         yield from _lines(line, error)
     elif isinstance(error, UsageError):  # and no error of the code, which is never respelled
         for group in _lines(line, error):
@@ -438,7 +439,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(_joined(line))
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
-    yield SpelledGroup(commands_as_options(line))
+    yield SpelledGroup([*commands_as_options(line), *verbose_questions(line)])
     yield SpelledGroup(ranges_by_ends(line), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))

@@ -138,6 +138,10 @@ def _split_unknown(entries: Sequence[Entry], measured: Measured) -> tuple[list[E
     return left, others
 
 
+def _undecided(left: int) -> str:
+    return f"{left:,} {'entry' if left == 1 else 'entries'} could not be decided within the budget of the reference"
+
+
 class JacobianJudge:
     """Judge of torch's numbers at one point, by the reference."""
 
@@ -231,9 +235,9 @@ class JacobianJudge:
         if not any(entry.variable is not None for entry in decided):  # something to show
             has_y = bool(decided)
             decided += not_yet_decided([entry for entry in proof.shown if entry.variable or not has_y])
-        notes = [] if not left else [f"{left:,} entries could not be decided within the budget of the reference"]
+        notes = [_undecided(left)] if left else []
         if more:
-            notes.append(f"{more:,} more entries are inaccurate")
+            notes.append(f"{more:,} more {'entry is' if more == 1 else 'entries are'} inaccurate")
         if left and part.remark:
             notes.insert(0, part.remark)
         y = np.array([is_decided[name] | block | proof.lost[name] for name, block in proof.blocks.items() if not name])
@@ -324,8 +328,7 @@ class JacobianJudge:
         left = survey.entries - tried
         if left <= 0 or (survey.entries > ALL_ENTRIES and tried >= LEAST_SAMPLE):
             return part
-        note = f"{left:,} entries could not be decided within the budget of the reference"
-        return replace(part, undecided=left, notes=(*part.notes, note))
+        return replace(part, undecided=left, notes=(*part.notes, _undecided(left)))
 
     def _nothing_decided(self, survey: Survey, note: str) -> PartCheck:
         """Make the part for entries of which none could be decided."""

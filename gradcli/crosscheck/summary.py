@@ -63,6 +63,12 @@ class PartCheck:
         return self.zeros + self.bounded + found
 
 
+def _first_of(noted: Sequence[str]) -> str:
+    """Return the first note, and count the others."""
+    more = len(noted) - 1
+    return f"{noted[0]}, and {more:,} more such {'entry' if more == 1 else 'entries'}" if more else noted[0]
+
+
 def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
     """Merge the checks of J (or vᵀJ) and of a separately sampled vᵀJ; list all entries, worst first."""
     main, *others = parts
@@ -92,7 +98,7 @@ def summarize(parts: Sequence[PartCheck]) -> tuple[Check, tuple[Entry, ...]]:
     remarked = [e for e in decided if e.assessment.note and e.verdict == "agree"]
     noted = [e.note for e in remarked if known_truth(e.truth) == 0 and e.torch != 0]
     if noted:
-        notes[noted[0] if len(noted) == 1 else f"{noted[0]}, and {len(noted) - 1:,} more such entries"] = None
+        notes[_first_of(noted)] = None
     known = [part.digits for part in parts if part.digits is not None]
     known += [e.assessment.digits for e in decided if e.assessment.digits is not None and e.verdict == "agree"]
     opinions = [e.assessment for e in decided]

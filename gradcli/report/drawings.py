@@ -54,7 +54,8 @@ def tree(graph: doc.Graph, screen: Screen) -> list[str]:
     found = list(islice(lines, MAX_LINES))
     nodes = len(graph.nodes) - len(drawn)
     if next(lines, None) is not None:
-        found.append(f"… and {f'{nodes:,} more nodes' if nodes else 'more edges to the nodes above'}")
+        more = f"{nodes:,} more node{'s' * (nodes > 1)}" if nodes else "more edges to the nodes above"
+        found.append(f"… and {more}")
     return found
 
 

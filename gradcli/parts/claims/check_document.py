@@ -54,7 +54,7 @@ class CheckingComposer(Composer):
             shown = answer.opinions[: MAX_OPINIONS if self.is_full else MOST_OPINIONS]
             yield known_columns([_opinion(one, answer, self) for one in shown])
             if (more := answer.opinions_count - len(shown)) > 0:
-                yield note(f"and {more:,} more entries")
+                yield note(f"and {more:,} more {'entry' if more == 1 else 'entries'}")
         yield from (claim_note(claim, answer, self) for claim in answer.claims)
 
     def notes(self, answer: results.Answer) -> Iterator[doc.Node]:
@@ -74,7 +74,7 @@ class CheckingComposer(Composer):
             shown = mode.opinions[: MAX_OPINIONS if self.is_full else MOST_OPINIONS]
             yield known_columns([_opinion(one, answer, self, is_weighted=is_weighted) for one in shown])
             if (more := mode.opinions_count - len(shown)) > 0:
-                yield note(f"and {more:,} more entries")
+                yield note(f"and {more:,} more {'entry' if more == 1 else 'entries'}")
         yield from self.findings(mode.check, answer.output, is_weighted=is_weighted)
 
 

@@ -25,14 +25,14 @@ from gradcli.report.document import line, lines
 from gradcli.report.numbers import digits as in_digits, elements, outward
 
 KINDS = {
-    "minimum": "least y",
-    "maximum": "greatest y",
-    "zero": "y = 0",
+    "minimum": "least {y}",
+    "maximum": "greatest {y}",
+    "zero": "{y} = 0",
     "critical": "gradient 0",
     "least nearby": "gradient 0, least nearby",
     "greatest nearby": "gradient 0, greatest nearby",
 }
-"""Kinds of places in words."""
+"""Kinds of places in words; `{y}` is the name of the output."""
 
 EXISTENCE = {"one": "exactly one", "some": "there", "unknown": "perhaps"}
 """What is known of a place, in words."""
@@ -220,11 +220,11 @@ def _places(places: Sequence[results.BoxPlace], answer: results.BoxRange, digits
     rows = []
     for place in places[:MOST_ROWS]:
         where = [f"{name} = {_interval(place.low[name], place.high[name], digits)}" for name in place.low]
-        rows.append(lines(KINDS[place.kind].replace("y", answer.output), "\n".join(where), EXISTENCE[place.existence]))
+        rows.append(lines(KINDS[place.kind].format(y=answer.output), "\n".join(where), EXISTENCE[place.existence]))
     if rows:
         yield doc.Table(lines("", "where", "known"), tuple(rows))
     if (more := len(places) - MOST_ROWS) > 0:
-        yield note(Words(f"and {more:,} more boxes; {option('json')} lists them all"))
+        yield note(Words(f"and {more:,} more box{'es' * (more > 1)}; {option('json')} lists them all"))
 
 
 def _interval(low: float, high: float, digits: int | None) -> str:

@@ -67,7 +67,7 @@ def compose_plot(answer: results.Plotted, digits: int | None, *, is_full: bool) 
         header = lines(answer.variable, "", f"{answer.output} left | right", "slope left | right")
         yield doc.Table(header, tuple(rows), labels=2)
     if (more := len(answer.marks) - MOST_ROWS) > 0:
-        yield note(Words(f"and {more:,} more places; {option('json')} lists them all"))
+        yield note(Words(f"and {more:,} more place{'s' * (more > 1)}; {option('json')} lists them all"))
 
 
 def csv_rows(answer: results.Plotted, shown: Appearance) -> Iterator[str]:

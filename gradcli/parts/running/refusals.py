@@ -8,7 +8,7 @@ Noted while a script runs, by the memory of tensors: where one was changed in pl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,17 +98,21 @@ class RefusalNotes:
         is_known = tensor.layout is torch.strided and not tensor.requires_grad
         return self._lost.get(memory(tensor), (None, ""))[1] if is_known else ""
 
-    def reason(self, error: RuntimeError, outputs: Sequence[Tensor], left: Sequence[str]) -> str:
+    def reason(self, error: RuntimeError, outputs: Mapping[str, Tensor], left: Sequence[str], path: str) -> str:
         """Say why torch refuses a pass, with the line and what to do.
 
         Args:
             error: What torch raised.
-            outputs: The tensors that the pass begins at.
+            outputs: The tensors that the pass begins at, by their names in the script.
             left: Places where numbers left torch, in words.
+            path: The name of the function that begins the pass.
         """
         said = " ".join(str(error).split())
         if "does not require grad" in said:
-            return f"it follows from no tensor that requires a gradient: {self._why_lost(outputs, left)}"
+            return f"it follows from no tensor that requires a gradient: {self._why_lost([*outputs.values()], left)}"
+        if "created only for scalar outputs" in said:
+            large = next(((name, one) for name, one in outputs.items() if one.numel() != 1), None)
+            return said if large is None else f"{said}: {_with_weights(*large, path)}"
         if "backward through the graph a second time" in said:
             return f"{said.partition(' (')[0]}; write retain_graph=True in the first pass"
         if found := _CHANGED.search(said):
@@ -131,6 +135,14 @@ class RefusalNotes:
         changes = [one for _, changes in self._changes.values() for one in changes if one.shape == shape]
         found = [one for one in changes if one.version == version + 1] or changes
         return f" by {found[-1].by}" if found else ""
+
+
+def _with_weights(name: str, output: Tensor, path: str) -> str:
+    """Write the call that begins a pass at an output of several elements: with weights for them, or at their sum."""
+    ones = f"torch.ones({', '.join(map(str, output.shape))})"
+    if not path.endswith("backward"):
+        return f"{name} has {output.numel():,} elements; write grad_outputs={ones}, or {name}.sum() for {name}"
+    return f"{name} has {output.numel():,} elements; write {name}.backward(gradient={ones}), or {name}.sum().backward()"
 
 
 def _alive(tensor: Tensor) -> object:

@@ -391,7 +391,8 @@ class ScriptRecorder(LateRecorder):
                 told = self._noticed(told, y, leaves, gradients, place)
         except RuntimeError as error:
             if not (torch.is_anomaly_enabled() and "returned nan values" in str(error)):
-                reason = f"torch refuses this pass: {self._notes.reason(error, y, self.decisions.lost)}"
+                named = {self.names.known_name(one, place.frame) or f"output {n}": one for n, one in enumerate(y, 1)}
+                reason = f"torch refuses this pass: {self._notes.reason(error, named, self.decisions.lost, path)}"
                 told = replace(told, answers=(), refusal=InputError(reason), is_excused=True, is_judged=True)
             raise
         finally:

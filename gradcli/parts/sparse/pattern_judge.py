@@ -312,9 +312,10 @@ def _part(subject: SparseSubject, proof: PatternProof, found: _Decided) -> PartC
     left = int(np.count_nonzero(others)) - off - lost
     notes = []
     if lost:
-        notes.append(f"{lost:,} more entries are inaccurate")
+        notes.append(f"{lost:,} more {'entry is' if lost == 1 else 'entries are'} inaccurate")
     if off:
-        notes.append(f"{off:,} more entries differ from the truth by more than rounding of the result")
+        entries = "entry differs" if off == 1 else "entries differ"
+        notes.append(f"{off:,} more {entries} from the truth by more than rounding of the result")
     if left:
         notes.append(
             f"{left:,} {'entry' if left == 1 else 'entries'} could not be decided within the budget of the reference"

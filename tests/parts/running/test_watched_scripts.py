@@ -281,6 +281,10 @@ LINES = [
      "n.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2, 1]]), torch.tensor([2]), torch.tensor([3])).backward()\n", 0,
      "its value is inf here, next to which no slope can be measured"),
     # what torch refuses, and the script catches
+    (X + "y = x**2\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass\n", 0,
+     r"y has \d elements; write y\.backward\(gradient=torch\.ones\(\d\)\), or y\.sum\(\)\.backward\(\)"),
+    (X + "y = x**2\ntry:\n    torch.autograd.grad(y, x)\nexcept RuntimeError:\n    pass\n", 0,
+     r"y has \d elements; write grad_outputs=torch\.ones\(\d\), or y\.sum\(\) for y"),
     (X + "y = (x**2).sum()\ny.backward()\ntry:\n    y.backward()\nexcept RuntimeError:\n    pass\n", 0,
      r"line 8   not answered: torch refuses this pass: .*; write retain_graph=True in the first pass"),
     (X + "y = torch.exp(x)\ny += 1\ntry:\n    y.sum().backward()\nexcept RuntimeError:\n    pass\n", 0,
