@@ -195,8 +195,16 @@ def number_of(entry: Entry) -> float:
 
 
 def known_truth(truth: Ball | None) -> float | None:
-    """Convert an enclosure to float64; None without one, or if it is not finite."""
-    return to_float(truth) if truth is not None and truth.is_finite() else None
+    """Convert an enclosure to float64, a number beyond it to one that is written out; None if it is not finite."""
+    if truth is None or not truth.is_finite():
+        return None
+    return found if math.isfinite(found := to_float(truth)) else _large_number(truth)
+
+
+def _large_number(truth: Ball) -> float:
+    from gradcli.crosscheck.large_numbers import large_number  # which few answers need
+
+    return large_number(truth)
 
 
 def to_float(ball: Ball) -> float:
