@@ -196,12 +196,10 @@ def number_of(entry: Entry) -> float:
 
 def known_truth(truth: Ball | None) -> float | None:
     """Convert an enclosure to float64, a number beyond it to one that is written out; None if it is not finite."""
-    if truth is None or not truth.is_finite():
-        return None
-    return found if math.isfinite(found := to_float(truth)) else _large_number(truth)
+    return None if truth is None or not truth.is_finite() else (_large if abs(truth) > LARGEST else to_float)(truth)
 
 
-def _large_number(truth: Ball) -> float:
+def _large(truth: Ball) -> float:
     from gradcli.crosscheck.large_numbers import large_number  # which few answers need
 
     return large_number(truth)
@@ -227,6 +225,9 @@ def _not_finite(entry: Entry, truth: Ball, dtype: str) -> Entry:
 
 
 _UNJUDGED = Assessment()
+
+LARGEST = float(np.finfo("float64").max)
+"""The largest float64."""
 
 ZERO = arb(0)
 """Truth of an entry that is 0 by structure."""
