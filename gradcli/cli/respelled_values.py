@@ -377,21 +377,29 @@ _SAME_WORDS = {
 
 _WORDS = _SAME_WORDS | {
     "gpu": "cuda", "cuda:0": "cuda", "float": "float32", "python": "torch numpy", "py": "torch numpy",
-    "float16": "float32", "half": "float32", "bfloat16": "float32", "fp16": "float32", "bf16": "float32",
     "yaml": "json", "toml": "json", "xml": "html", "txt": "plain", "plain": "csv", "text": "plain",
 }  # fmt: skip
 """Words for those that an option takes, or for what is nearest."""
 
 
+def _plain(word: str) -> str:
+    return word.lower().removeprefix("torch.").removeprefix("np.")
+
+
 def _other_choices(word: str, choices: Sequence[str]) -> Iterator[str]:
-    plain = word.lower().removeprefix("torch.").removeprefix("np.")
+    plain = _plain(word)
     yield from _WORDS.get(plain, plain).split()
     digits = re.sub(r"\D", "", plain)  # float16 is not a misspelt float64
     yield from get_close_matches(plain, [one for one in choices if re.sub(r"\D", "", one) == digits], 1, 0.7)
 
 
-_HALF = ("float16", "bfloat16", "half", "fp16", "bf16", "f16")
-"""Names of the types of 16 bits."""
+_BEYOND_16_BITS = "float32 does not overflow above 65504, as float16 does"
+_MORE_DIGITS = "float32 has 24 bits of digits, where bfloat16 has 8"
+_HALF = {
+    "float16": _BEYOND_16_BITS, "half": _BEYOND_16_BITS, "fp16": _BEYOND_16_BITS, "f16": _BEYOND_16_BITS,
+    "bfloat16": _MORE_DIGITS, "bf16": _MORE_DIGITS,
+}  # fmt: skip
+"""Names of the types of 16 bits, which are another question than those that are judged, and why they are."""
 _MOST_CHOICES = 4
 """Most words of an option that a hint lists where none of them is near."""
 
@@ -400,8 +408,10 @@ def choice_meant(line: TypedLine) -> str | None:
     """Name the words that may be meant by one that an option does not take, `--to python`; None without any."""
     for option, typed, kind, *_ in typed_values(line):
         if kind is OptionKind.CHOICE and typed not in (choices := choices_of(line.command, option)):
-            if option == "--dtype" and typed.lower().removeprefix("torch.") in _HALF:
-                return f"write {option} float32; gradcli guide float16 says what is computed in 16 bits"
+            if option == "--dtype" and (why := _HALF.get(_plain(typed))):
+                return (
+                    f"float64 and float32 are judged, and {why}; gradcli guide float16 says what is computed in 16 bits"
+                )
             meant = [one for one in _other_choices(typed, choices) if one in choices]
             near = meant or (choices if len(choices) <= _MOST_CHOICES else ())
             return f"write {', or '.join(f'{option} {one}' for one in near)}" if near else None

@@ -89,7 +89,8 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
     if meant := option_meant(line) or choice_meant(line):
-        error.advise(meant if meant.startswith("write ") else f"{meant}; {error.in_shell.hint}")
+        rest = error.in_shell.hint
+        error.advise(meant if meant.startswith("write ") or not rest else f"{meant}; {rest}")
     elif is_form(error.text.hint) and not isinstance(error, CodeError):
         error.advise(page_for(error))
     return None

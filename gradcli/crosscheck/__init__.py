@@ -35,6 +35,7 @@ readings `disagree`.
 7. Make one answer of all entries: the worst verdict, and how many were looked at (`summary`).
 
 point, sample                    a Program at a point with torch's numbers, and the choice of the entries to check
+large_numbers                    truths beyond float64, and their text
 compare                          the truth of an entry, and the comparison of torch's number with it
 judge                            a verdict for every entry, at the precision that it takes
 summary                          one check of all of them

@@ -195,8 +195,14 @@ def number_of(entry: Entry) -> float:
 
 
 def known_truth(truth: Ball | None) -> float | None:
-    """Convert an enclosure to float64; None without one, or if it is not finite."""
-    return to_float(truth) if truth is not None and truth.is_finite() else None
+    """Convert an enclosure to float64, a number beyond it to one that is written out; None if it is not finite."""
+    return None if truth is None or not truth.is_finite() else (_large if abs(truth) > LARGEST else to_float)(truth)
+
+
+def _large(truth: Ball) -> float:
+    from gradcli.crosscheck.large_numbers import large_number  # which few answers need
+
+    return large_number(truth)
 
 
 def to_float(ball: Ball) -> float:
@@ -219,6 +225,9 @@ def _not_finite(entry: Entry, truth: Ball, dtype: str) -> Entry:
 
 
 _UNJUDGED = Assessment()
+
+LARGEST = float(np.finfo("float64").max)
+"""The largest float64."""
 
 ZERO = arb(0)
 """Truth of an entry that is 0 by structure."""

@@ -45,7 +45,7 @@ def digits(number: Any) -> str:
     >>> digits(np.True_)
     'True'
     """
-    text = str(number) if isinstance(number, np.floating | np.bool_) else repr(float(number))
+    text = str(number) if isinstance(number, np.floating | np.bool_ | float) else repr(float(number))
     return text.removesuffix(".0")
 
 
@@ -192,7 +192,7 @@ def rounded(answer: Anything, digits: int) -> Anything:
 
 def _number(number: Any, digits: int) -> float:
     found = float(f"{float(number):.{digits - 1}e}")
-    return float(number) if np.isinf(found) else found  # the largest floats have no neighbour above
+    return number if np.isinf(found) else found  # the largest floats have no neighbour above
 
 
 def _array(array: Array, digits: int) -> Array:

@@ -1,12 +1,15 @@
 """Verdicts on functions at points: tables of verdicts, one-sided derivatives and limits, derived by hand."""
 
 import math
+import pickle
 import re
 from math import inf, nan
 from typing import Any
 
 import pytest
 
+from gradcli import Function
+from gradcli.report.numbers import rounded
 from tests.crosscheck.asking import checked, slope_of
 
 X = [0.5, -1.5, 2.0]
@@ -313,3 +316,22 @@ def test_a_removable_singularity_has_limits(text: str, x: Any, value: float, slo
     assert slopes[0].verdict == "removable"
     assert slopes[0].reference == pytest.approx(slope, rel=1e-15, abs=1e-300)
     assert not check.proven
+
+
+BEYOND = [
+    ("1/x", "grad", 1e-310, ("torch inf ✗ truth 1e+310", "-inf ✗ truth -1e+620")),
+    ("exp(x)", "grad", 1e10, ("inf ✗ truth 10**(4.34e+09)",)),
+    ("exp(x)", "hessian", 800, ("inf ✗ truth 2.72637e+347",)),
+    ("x**2", "check", 1e200, ("torch inf ✗ truth 1e+400",)),
+]
+
+
+@pytest.mark.parametrize(("text", "command", "at", "said"), BEYOND)
+def test_a_truth_beyond_float64_is_a_number(text: str, command: str, at: float, said: tuple[str, ...]) -> None:
+    """And is no word that torch gives; as a float it is infinite."""
+    answer = getattr(Function(text), command)(x=at)
+    for shown in (format(answer), format(rounded(answer, 3)), format(pickle.loads(pickle.dumps(answer)))):
+        assert all(one in shown for one in said)
+        assert "truth inf" not in shown
+        assert "truth -inf" not in shown
+    assert all(math.isinf(one.reference) for one in answer.check.findings)

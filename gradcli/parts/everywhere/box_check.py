@@ -18,7 +18,14 @@ from gradcli.crosscheck.compare import TOLERANCE, known_truth
 from gradcli.errors import GradcliError, InputError, LanguageError, did_you_mean
 from gradcli.option_words import option
 from gradcli.parts import is_listed
-from gradcli.parts.everywhere.box_regions import NARROW, JudgedRegions, RegionSearch, joined, witness_points
+from gradcli.parts.everywhere.box_regions import (
+    NARROW,
+    JudgedRegions,
+    RegionSearch,
+    joined,
+    points_by_share,
+    witness_points,
+)
 from gradcli.parts.everywhere.box_sets import BoxSet
 from gradcli.parts.everywhere.code_boxes import (
     known_box,
@@ -36,7 +43,15 @@ from gradcli.parts.everywhere.recordings import with_recordings
 from gradcli.parts.everywhere.region_words import CERTAIN
 from gradcli.parts.everywhere.rounded_passes import has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
-from gradcli.parts.everywhere.witness_groups import Witness, WitnessGroups, between_wrong, differ, worst_of
+from gradcli.parts.everywhere.witness_groups import (
+    WHATEVER_IT_HOLDS,
+    WRONG,
+    Witness,
+    WitnessGroups,
+    between_wrong,
+    differ,
+    worst_of,
+)
 from gradcli.progress import BUDGET, SECONDS, set_step
 from gradcli.questions.bound_function import FunctionWithValues
 from gradcli.questions.judging import compare_numbers
@@ -86,7 +101,7 @@ FOUND: Mapping[Verdict, RegionVerdict] = {
 OF_DERIVATIVE = "derivatives are those of the function; its own backward pass is judged by check with ranges alone"
 """Remark on code with a custom function."""
 
-WRONG = ("disagree", "cut")
+WRONG_BACKWARD = ("disagree", "cut")
 """Verdicts on points at which torch's derivative is not that of the function, by no rounding."""
 
 
@@ -194,7 +209,7 @@ def wrong_backward(box: MovingBox) -> str:
         return ""
     for at in points_in(box.low, box.high):
         worst = _worst(box, at[:, None])
-        if worst is not None and worst[1] in WRONG:
+        if worst is not None and worst[1] in WRONG_BACKWARD:
             return (
                 f"at {place_of(box.by_name(at))} the code's own backward pass does not give the derivative: {worst[2]}"
             )
@@ -312,11 +327,12 @@ def _checked(box: MovingBox, rtol: float, allowed: tuple[str, ...]) -> BoxChecki
     set_step("judging witnesses")
     assumed = (has_elementary_functions(box.function.lines), ASSUMED), (regions.is_of_special, MEASURED)
     notes = [*box.remarks, *(remark for is_so, remark in assumed if is_so)]
-    named, found = regions.verdicts.copy(), list[BoxRegion]()
+    named, witnesses = regions.verdicts.copy(), dict[RegionVerdict, list[Witness]]()
     for verdict in dict.fromkeys(regions.verdicts.tolist()):
-        for places, region in _regions(box, regions, verdict):
-            named[places] = region.verdict
-            found.append(region)
+        for places, witness in sorted(_regions(box, regions, verdict), key=lambda one: -len(one[0])):
+            named[places] = own = _named(verdict, witness)
+            witnesses.setdefault(own, []).extend([] if witness is None else [witness])
+    found = [_described(box, regions.boxes.take(named == own), own, worst_of(seen)) for own, seen in witnesses.items()]
     return box.answered(
         BoxChecking,
         command="check",
@@ -344,39 +360,49 @@ def _map(box: MovingBox, regions: JudgedRegions, verdicts: tuple[RegionVerdict, 
 
 def _regions(
     box: MovingBox, regions: JudgedRegions, verdict: RegionVerdict
-) -> Iterator[tuple[npt.NDArray[np.intp], BoxRegion]]:
-    """Describe the boxes of a verdict, each with a point of them, judged as any point is, and give their numbers.
+) -> Iterator[tuple[npt.NDArray[np.intp], Witness | None]]:
+    """Give the numbers of the boxes of a verdict, with a point of them, judged as any point is.
 
-    Where nothing but a witness tells what they hold, those whose witnesses differ are described one by one.
+    Those whose witnesses differ are given apart: where nothing but a witness tells what they hold, and where
+    torch is wrong at points at which the function has the derivative that the boxes may lack.
     """
     places = np.flatnonzero(regions.verdicts == verdict)
     boxes = regions.boxes.take(places)
     if verdict in ("proved", "near-zero"):
-        yield places, _described(box, boxes, verdict, None)
+        yield places, None
         return
     seen = _judged(box, witness_points(boxes, MOST_TRIED)[:, :MOST_TRIED])
-    worst = worst_of(seen)
-    if verdict not in CERTAIN or not differ(seen):
+    if verdict not in CERTAIN:
+        seen += _judged(box, points_by_share(boxes))
+    worst, wrong = worst_of(seen), WRONG if verdict in CERTAIN else WHATEVER_IT_HOLDS
+    if not differ(seen, wrong):
         if verdict in CERTAIN and worst is not None and worst[1] in FOUND and len(box.low) == 1:
             inside = between_wrong(boxes, lambda at: _worst(box, at), seen)
             beside = [one for one in seen if not _are_in(boxes.take(inside), one[0])]
             if not inside.all():
-                yield places[~inside], _described(box, boxes.take(~inside), verdict, worst_of(beside))
+                yield places[~inside], worst_of(beside)
             places, boxes = places[inside], boxes.take(inside)
-        yield places, _described(box, boxes, verdict, worst)
+        yield places, worst
         return
-    groups = WitnessGroups(boxes, lambda at: worst_of(_judged(box, at)))
+    groups = WitnessGroups(boxes, lambda at: worst_of(_judged(box, at)), wrong)
     groups.add(seen)
     for own, worst in groups.found():
-        yield places[own], _described(box, boxes.take(own), verdict, worst)
+        yield places[own], worst
 
 
 def _are_in(boxes: BoxSet, at: Array) -> bool:
     return bool(((boxes.low <= at[:, None]) & (at[:, None] <= boxes.high)).all(axis=0).any())
 
 
+def _named(verdict: RegionVerdict, witness: Witness | None) -> RegionVerdict:
+    """Name boxes of a verdict by a witness, which no name contradicts; without one none is called wrong."""
+    if witness is None or not (verdict in CERTAIN or witness[1] in WHATEVER_IT_HOLDS):
+        return verdict
+    return FOUND.get(witness[1], verdict)
+
+
 def _described(box: MovingBox, boxes: BoxSet, verdict: RegionVerdict, witness: Witness | None) -> BoxRegion:
-    """Describe boxes by the worst of their witnesses; without one nothing is called wrong."""
+    """Describe boxes by the worst of their witnesses."""
     hull = boxes.hull()
     region = BoxRegion(
         verdict, boxes.share_of(box.low, box.high), len(boxes), box.by_name(hull.low), box.by_name(hull.high)
@@ -384,8 +410,7 @@ def _described(box: MovingBox, boxes: BoxSet, verdict: RegionVerdict, witness: W
     if witness is None:
         return region
     at, found, note = witness
-    named = FOUND.get(found, verdict) if verdict in CERTAIN else verdict
-    return replace(region, verdict=named, at=box.by_name(at), found=found, note=note)
+    return replace(region, at=box.by_name(at), found=found, note=note)
 
 
 def witnessed(box: MovingBox, points: Array) -> Verdict | None:

@@ -50,6 +50,9 @@ FARTHEST = 2.0**-6
 NARROW = 2.0**-34
 """Part of the range from whose width down a box is halved no more."""
 
+QUARTERS = (0.25, 0.5, 0.75)
+"""Parts of a region at whose ends a witness is looked for, whatever the number of its boxes."""
+
 LABELS: tuple[tuple[int, RegionVerdict], ...] = (
     (int(BoxKind.OUTSIDE), "outside"),
     (int(BoxKind.POLE), "pole"),
@@ -250,3 +253,13 @@ def witness_points(boxes: BoxSet, most: int) -> Array:
     zero = np.where((chosen.low <= 0) & (chosen.high >= 0), 0.0, chosen.low)
     points = np.unique(np.concatenate([zero, middle_of(chosen.low, chosen.high), chosen.high], axis=1), axis=1)
     return points[:, np.unique(np.linspace(0, points.shape[1] - 1, most).astype(int))]
+
+
+def points_by_share(boxes: BoxSet) -> Array:
+    """Choose the middles of the boxes in which a quarter, a half and three quarters of all of them end."""
+    order = np.argsort(boxes.low[0], kind="stable")
+    sizes = np.prod(boxes.parts_of(boxes.low.min(axis=1), boxes.high.max(axis=1)), axis=0)[order]
+    ends = np.cumsum(sizes)
+    places = np.searchsorted(ends, np.multiply(QUARTERS, ends[-1])).clip(max=len(order) - 1)
+    chosen = boxes.take(order[np.unique(places)])
+    return middle_of(chosen.low, chosen.high)

@@ -24,13 +24,16 @@ FIRST = 9
 WRONG: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "cut", "disagree")
 """Verdicts that a region is called by where its witnesses have them."""
 
+WHATEVER_IT_HOLDS: tuple[Verdict, ...] = ("nan-trap", "cut", "disagree")
+"""Verdicts that a region is called by whatever else it may hold: digits are lost next to many a pole."""
+
 
 def worst_of(seen: Iterable[Witness]) -> Witness | None:
     """Return the worst witness, the first of several; None if there is none."""
     return max(seen, key=lambda one: SEVERITY.index(one[1]), default=None)
 
 
-def differ(seen: Iterable[Witness]) -> bool:
+def differ(seen: Iterable[Witness], wrong: Sequence[Verdict] = WRONG) -> bool:
     """Tell whether witnesses differ so that none of them stands for all.
 
     Digits are lost at some points and not at the next ones; nan and wrong derivatives fill a region.
@@ -40,7 +43,7 @@ def differ(seen: Iterable[Witness]) -> bool:
     >>> differ([(np.zeros(1), "agree", ""), (np.ones(1), "nan-trap", "")])
     True
     """
-    labels = {verdict if verdict in WRONG else "" for _, verdict, _ in seen}
+    labels = {verdict if verdict in wrong else "" for _, verdict, _ in seen}
     return len(labels) > 1 and labels != {"", "inaccurate"}
 
 
@@ -90,11 +93,13 @@ class WitnessGroups:
     Attributes:
         boxes: The boxes of the region.
         judge: Judges the point of a box, of shape (numbers, 1); None if it cannot.
+        wrong: The verdicts that a group is called by.
         seen: The witnesses so far, by the number of their box.
     """
 
     boxes: BoxSet
     judge: Callable[[Array], Witness | None]
+    wrong: Sequence[Verdict] = WRONG
     seen: dict[int, list[Witness]] = field(default_factory=dict)
 
     def add(self, witnesses: Iterable[Witness]) -> None:
@@ -116,7 +121,7 @@ class WitnessGroups:
             group, count = waiting.pop(0)
             self._look(group[np.unique(np.linspace(0, len(group) - 1, count).astype(int))])
             seen = [one for place in group.tolist() for one in self.seen.get(place, ())]
-            if len(group) > 1 and differ(seen):
+            if len(group) > 1 and differ(seen, self.wrong):
                 if len(self.seen) < MOST_WITNESSES:
                     waiting += [(half, 3) for half in self._halves(group)]
                 else:
@@ -125,7 +130,7 @@ class WitnessGroups:
                     groups.setdefault("", ([], []))[0].append(group[~is_seen])
                 continue
             worst = worst_of(seen)
-            own = groups.setdefault(worst[1] if worst is not None and worst[1] in WRONG else "", ([], []))
+            own = groups.setdefault(worst[1] if worst is not None and worst[1] in self.wrong else "", ([], []))
             own[0].append(group)
             own[1].extend(seen)
         return [(np.concatenate(places), worst_of(seen)) for places, seen in groups.values()]

@@ -180,9 +180,7 @@ def advised(point: AdvisedPoint, judgement: Judgement, v: Array | None, judge_fo
     Raises:
         OverTimeError: The time is over.
     """
-    # The walk from a wrong number back to its cause is for first derivatives.
-    is_of_first = not any(entry.kind in ("hessian", "hvp", "jvp") for entry in judgement.entries)
-    found, culprit = _explained(point, judgement, v) if is_of_first else (judgement, None)
+    found, culprit = _explained(point, judgement, v)
     if found.check.verdict in ("undefined", "kink"):
         check = replace(found.check, rewrite=finite_form(point.program, point.inputs, found, judge_form))
         if check.verdict == "undefined" and (check.rewrite is None or check.rewrite.verdict != "agree"):
@@ -221,11 +219,13 @@ def _explained(point: AdvisedPoint, judgement: Judgement, v: Array | None) -> tu
     """Return the judgement with the operations at fault, and the place in the text of the worst finding's."""
     context = DiagnosisContext(point.program, point.shapes, point.inputs, point.wrt, point.dtype, point.record)
     most = MAX_FINDINGS if context.values <= FEW_VALUES else 1
-    listed = [e for e in worth_listing(judgement.entries) if e.verdict in ("inaccurate", "nan-trap")]
+    # The walk from a wrong number back to its cause is for y and first derivatives.
+    entries = [e for e in judgement.entries if e.kind not in ("hessian", "hvp", "jvp")]
+    listed = [e for e in worth_listing(entries) if e.verdict in ("inaccurate", "nan-trap")]
     faults = {entry: fault for entry in listed[:most] if (fault := diagnose(context, entry, v)) is not None}
     found = {entry: entry.judged(note=f"{entry.note}: {fault.note}") for entry, fault in faults.items()}
     if said := _held_back(point.program):
-        wrong = [entry for entry in judgement.entries if entry.verdict == "disagree" and entry.kind != "value"]
+        wrong = [entry for entry in entries if entry.verdict == "disagree" and entry.kind != "value"]
         found |= {entry: entry.judged(note=said) for entry in wrong}
     if not found:
         return judgement, None

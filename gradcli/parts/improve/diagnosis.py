@@ -14,6 +14,7 @@ from typing import Literal
 
 from flint import arb
 
+from gradcli.crosscheck.large_numbers import in_decimal
 from gradcli.errors import InputError, Span
 from gradcli.language.ops import Kind as OpKind
 from gradcli.language.program.wengert import Line
@@ -30,9 +31,6 @@ ROUNDINGS = 64.0
 
 SHRINKS = 4.0
 """Ratio of the largest term to the sum, above which terms are said to cancel."""
-
-LONGEST_EXPONENT = 8
-"""Characters of an exponent that is written out, sign included."""
 
 MOST_STEPS = 1_000
 """Most operations of one walk."""
@@ -323,8 +321,4 @@ def said(number: Ball | float, digits: int = 3) -> str:
         return f"{float(number if isinstance(number, float) else number.mid()):.{digits}g}"
     if number.contains(0):
         return "0"
-    mantissa, _, exponent = number.mid().str(digits, radius=False).partition("e")
-    is_short = len(exponent) < LONGEST_EXPONENT
-    return (
-        f"{float(mantissa):.{digits}g}e{exponent}" if is_short else f"{'-' * (number < 0)}10**({float(exponent):.3g})"
-    )
+    return in_decimal(number, digits)

@@ -25,6 +25,8 @@ def _regions(text: str, allow: tuple[str, ...] = (), rtol: float | None = None, 
     found = {one.verdict: one for one in answer.regions}
     assert abs(sum(one.share for one in answer.regions) - 1) < 1e-9
     assert answer.passed == all(name in ("proved", "near-zero", *allow) for name in found)
+    assert len(found) == len(answer.regions)
+    assert not any(one.found in ("nan-trap", "cut", "disagree") and one.verdict != one.found for one in found.values())
     return {str(name): one for name, one in found.items()}
 
 
@@ -141,6 +143,21 @@ def test_no_witness_stands_for_points_where_others_differ() -> None:
     assert abs(found["nan-trap"].high["x"] + 709.78) < 0.2
     assert abs(found["nan-trap"].share - 90.22 / 800) < 1e-3
     assert found["inaccurate"].low["x"] == found["nan-trap"].high["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "share"),
+    [
+        ("log(1/(1+exp(-x)))", "-1000..1000", 0.1451),
+        ("log(exp(x)/(1+exp(x)))", "-1000..1000", 0.2902),
+        ("where(x > 0, sqrt(x), 0)", "-1..1", 0.5),
+    ],
+)
+def test_no_edge_of_the_domain_contradicts_its_witness(text: str, ends: str, share: float) -> None:
+    """The function has a derivative where torch rounds it out of the domain, or trips in the branch not taken."""
+    found = _regions(text, x=ends)
+    assert abs(found["nan-trap"].share - share) < 1e-3
+    assert "edge" not in found or found["edge"].share < 1e-6
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,15 @@ def test_no_proved_box_meets_a_stretch_where_the_backward_pass_is_wrong(seed: in
 
 
 @pytest.mark.thorough
+def test_an_edge_is_no_larger_than_where_the_function_ends() -> None:
+    """Left of it the function is constant, and the backward pass of its own divides by 0."""
+    own = _custom(lambda x: x.clamp(min=0).sqrt(), lambda y, g: g / (2 * y), keeps_value=True)
+    found = _regions(own, x="-1..1")
+    assert abs(found["nan-trap"].share - 0.5) < 1e-3
+    assert found["nan-trap"].found == "nan-trap"
+    assert "edge" not in found or found["edge"].share < 1e-3
+
+
 def test_a_backward_pass_that_is_taken_for_the_derivative_would_be_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that the tests above can fail."""
     monkeypatch.setattr(PassDifferences, "bounds", lambda self, boxes: [np.zeros(len(boxes))] * self.count)

@@ -106,6 +106,20 @@ def test_float32_has_limits_of_its_own() -> None:
     assert "float32 ends at 3.4e+38" in " ".join(finding.note for finding in check.findings)
 
 
+@pytest.mark.parametrize(
+    ("text", "at", "dtype", "said"),
+    [
+        ("sqrt(x[0]**2 + x[1]**2)", [1e-30, 1e-30], "float32", "x[0]**2 is 1e-60 here, and float32 loses digits below"),
+        ("exp(x)", 800, "float64", "exp(x) is 2.73e+347 here, and float64 ends at 1.8e+308"),
+    ],
+)
+def test_second_derivatives_name_what_leaves_the_range(text: str, at: Any, dtype: Any, said: str) -> None:
+    """As first ones do, beside which they are."""
+    check = Function(text).hessian(x=at, dtype=dtype).check
+    assert check is not None
+    assert any(said in one.note for one in check.findings if one.kind != "hessian")
+
+
 def test_what_the_way_back_loses_is_no_disagreement() -> None:
     """Torch's value is right, and its derivative 0 where it is 1."""
     check = _check("x*1e300*1e300*1e-300*1e-300", 1e-300)
