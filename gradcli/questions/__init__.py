@@ -2,6 +2,7 @@
 
 answering                        the main job on one page: begin here
 bound_function                   one function at one point: read and validated without torch; then torch's numbers
+given_masks                      values that are true and false, which an index has as masks
 other_keywords                   options by the names that other tools have for them
 call_arguments                   arguments of a call in Python, read into those of a method
 text_reading                     texts with what the parts read, and with torch to be asked

@@ -473,16 +473,18 @@ class FunctionWithValues:
             sizes = {name: array.shape for name, array in named.items() if name in at}
             sized = self.read(hidden, shapes=sizes, shares=shares, values={})
             named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
-        reread_at = None
-        if program.needs_shapes or program.needs_values or is_matrix:
+        masks = {} if self.recording else naming.given_masks(program, at)
+        if program.needs_shapes or program.needs_values or is_matrix or masks:
             sizes = {name: array.shape for name, array in named.items()}
             # Read the text again: constants in it hold sizes, such as len(x), or values decide its operations.
-            snippet = self.read(hidden, shapes=sizes, shares=shares, values=named)
+            snippet = self.read(hidden, shapes=sizes, shares=shares, values={**named, **masks})
             variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
             variables = tuple(one for one in variables if not is_matrix or one.name in named)
-            program = replace(snippet.program, variables=variables)
+            from gradcli.questions.given_masks import without_masks
+
+            program = without_masks(replace(snippet.program, variables=variables), masks)
             naming.require_names(program, at, named)
-            reread_at = self if program.needs_values else None
+        reread_at = self if program.needs_values else None
         arrays = {name: named.pop(name) for name in program.names}
         shapes = infer(program, {symbol: arrays[str(symbol)].shape for symbol in program.variables})
         alone = [LAST_ALONE] if is_last and self.snippet.starts_anew else []

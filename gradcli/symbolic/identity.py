@@ -209,14 +209,17 @@ class _Parts:
         self.context = fmpq_mpoly_ctx.get([f"s{n}" for n in range(MOST_PARTS)], "degrevlex")
         self.places: dict[Expr, int] = {}
         self.relations: list[tuple[int, int, Quotient]] = []
-        self.denominators: dict[Expr, int] = {}
+        self.units: dict[Expr, sympy.Rational] = {}
         self._known: dict[Expr, Quotient] = {}
+        # The elements of a matrix that is written out have other exponents, whole multiples of 1 / the denominator.
+        first = int(expression.has(MatrixDeterminant, InverseElement))
         for call in expression.atoms(sympy.exp, sympy.sin, sympy.cos, sympy.Pow):
             argument = call.exp if isinstance(call, sympy.Pow) else call.args[0]
             argument *= sympy.I if isinstance(call, sympy.sin | sympy.cos) else 1
             for coefficient, rest in self._multiples(argument):
-                # exp(u/2) and exp(u/3) are powers of one exp(u/6): the unit has the common denominator of all.
-                self.denominators[rest] = math.lcm(self.denominators.get(rest, 1), int(coefficient.q))
+                # exp(u/2) and exp(u/3) are powers of exp(u/6), and exp(3.404*u) is one of exp(1.702*u).
+                p, q = self.units[rest].as_numer_denom() if rest in self.units else (first, 1)
+                self.units[rest] = sympy.Rational(math.gcd(p, coefficient.p), math.lcm(q, coefficient.q))
 
     def rational(self, expression: Expr) -> Quotient:
         """Write an expression as a rational function of its opaque parts.
@@ -328,9 +331,11 @@ class _Parts:
         """Write b**(2*u + w) as (b**u)**2 * b**w."""
         factors = [self.rational(sympy.S.One)]
         for coefficient, rest in self._multiples(exponent):
-            q = self.denominators.get(rest, 1)
             if rest != 1:
-                factors.append(self._part(power(rest / q)) ** int(coefficient * q))
+                unit = self.units.get(rest, Integer(1))
+                if not (coefficient / unit).is_Integer:
+                    raise TooManyError
+                factors.append(self._part(power(rest * unit)) ** int(coefficient / unit))
             elif coefficient.q != 1:
                 factors.append(self._root(base, int(coefficient.q)) ** int(coefficient.p))
             else:

@@ -18,7 +18,7 @@ from gradcli.language.lower.constants import UNKNOWN_SIZE, constant_numbers, inl
 from gradcli.language.lower.context import Context, Operand, Several
 from gradcli.language.lower.lines import as_number, require_tensor, with_place
 from gradcli.language.lower.sizes import fitted, needed_shapes, shape_of
-from gradcli.language.lower.values_at_point import UnknownShapeError, decided, known_value
+from gradcli.language.lower.values_at_point import UnknownShapeError, decided, given_mask, known_value
 from gradcli.language.program.constant_tensors import constant_tensor
 from gradcli.language.program.positions import Positions, indexed, is_listed
 from gradcli.language.program.wengert import Atom, Call
@@ -113,6 +113,8 @@ def _places_in(context: Context, item: Operand, operand: Operand, tensors: Seque
     atom, where = item
     shape = shape_of(context, atom)
     number = as_number(context, atom, where)
+    if (mask := given_mask(context, atom)) is not None:
+        return [Positions("", axis.shape, axis) for axis in np.nonzero(mask)]
     if atom not in context.findings.conditions:
         numbers = constant_numbers(context, number)
         known = known_value(context, number) if numbers is None else numbers

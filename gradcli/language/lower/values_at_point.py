@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradcli.arrays import Array
+from gradcli.arrays import AnyArray, Array
 from gradcli.errors import Span, TooLargeError
 from gradcli.language.lower.constants import constant_numbers
 from gradcli.language.lower.context import Context
@@ -33,6 +33,13 @@ def known_value(context: Context, atom: Atom) -> Array | None:
         context.findings.needs_values = is_asked
 
 
+def given_mask(context: Context, atom: Atom) -> AnyArray | None:
+    """Return the value of a variable that is given as true and false; None of any other value."""
+    found = (context.known.values or {}).get(str(atom))
+    is_mask = found is not None and found.dtype == np.bool_ and context.findings.variables.get(str(atom)) == atom
+    return found if is_mask else None
+
+
 def value_at_point(context: Context, atom: Atom) -> Array:
     """Evaluate a value at the point, for which the text asks.
 
@@ -40,7 +47,9 @@ def value_at_point(context: Context, atom: Atom) -> Array:
         UnknownShapeError: There is no point yet.
     """
     known, variables = context.findings.known_values, context.findings.variables
-    known |= {variables[n]: np.asarray(value) for n, value in (context.known.values or {}).items() if n in variables}
+    known |= {
+        variables[n]: np.asarray(value) * 1.0 for n, value in (context.known.values or {}).items() if n in variables
+    }
     lines, leaves = context.builder.backward_slice(atom, known=known)
     context.findings.needs_values = True
     if not leaves.isdisjoint({*variables.values()} - {*known}):

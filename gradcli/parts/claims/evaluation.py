@@ -9,7 +9,7 @@ enclosure has no derivative, the truth may be what the check itself finds there:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -119,6 +119,7 @@ class ClaimComparison:
     Attributes:
         entries: Those that are compared.
         chosen: How they were chosen, if they are not all.
+        rounded: Decimals that may be rounded, as the function has them not.
         tolerance: That of the comparison: none at all, if the claim is exact.
         work: Ball operations of one look.
     """
@@ -126,14 +127,16 @@ class ClaimComparison:
     def __init__(self, subject: Subject, reading: Reading, tolerance: Tolerance, numbers: Array | None = None) -> None:
         self.subject, self.reading, self.numbers = subject, reading, numbers
         self.decimals: Mapping[sympy.Symbol, sympy.Rational] = {}
+        self.rounded: Set[sympy.Symbol] = frozenset()
         self.program: Program | None = None
         is_member = all(one.is_exact for one in subject.assumed.values())
         is_exact = numbers is None
         if reading.program is not None:
             self.program, self.decimals = softened(for_formulas(reading.program))
             rounded = has_rounded_tensor(self.program) or has_rounded_tensor(for_formulas(subject.program))
-            # A decimal such as 0.333 is meant as rounded, and so compared within a tolerance.
-            is_exact = not self.decimals and not rounded and is_member
+            # A decimal such as 0.333 is meant as rounded, so compared within a tolerance, if the function has it not.
+            self.rounded = self.decimals.keys() - softened(for_formulas(subject.program))[1].keys()
+            is_exact = not self.rounded and not rounded and is_member
         # What floats can be only nearly leaves of a derivative that is 0 what a float is off by.
         self.tolerance = (
             EXACT if is_exact else tolerance if is_member else replace(tolerance, atol=tolerance.atol + tolerance.rtol)
@@ -293,7 +296,8 @@ class ClaimComparison:
         shift: dict[Direction, Ball] = {}
         for symbol, exact in self.decimals.items():
             whole = arb(int(exact.p)) / int(exact.q)
-            radius = abs(whole).upper() * self.tolerance.rtol if radii is None else radii[symbol]
+            own = abs(whole).upper() * self.tolerance.rtol if symbol in self.rounded else arb(0)
+            radius = own if radii is None else radii[symbol]
             shift[symbol, 0] = whole - arb(float(exact)) + arb(0, radius)
         values = self.claim.moved_to({str(VECTOR): v, **inputs, **decimals}).run(bits, shift=shift).values
         return [values[self.position(entry)] for entry in self.entries]

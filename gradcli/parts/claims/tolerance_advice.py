@@ -8,9 +8,7 @@ from decimal import ROUND_UP, Context, Decimal
 from flint import arb
 
 from gradcli.crosscheck.compare import TOLERANCE, to_float
-from gradcli.language.program.passes import for_formulas
 from gradcli.option_words import Words, option
-from gradcli.parts.claims.claim_readings import softened
 from gradcli.parts.claims.evaluation import LAST_BITS, ClaimComparison, Look
 from gradcli.parts.claims.search import Search
 from gradcli.reference.balls import Ball, precision
@@ -74,9 +72,8 @@ def _is_rounding(comparison: ClaimComparison, look: Look) -> bool:
     apart = {one.entry: one for one in look.seen if one.is_apart}
     if not comparison.decimals:
         return max(one.distance for one in apart.values()) <= MOST_COMPUTED
-    typed = softened(for_formulas(comparison.subject.program))[1]
     with precision(LAST_BITS):
-        radii = {one: arb(0) if one in typed else _half_unit(str(one)) for one in comparison.decimals}
+        radii = {one: _half_unit(str(one)) if one in comparison.rounded else arb(0) for one in comparison.decimals}
         claims = dict(zip(comparison.entries, comparison.claims(look.inputs, look.v, LAST_BITS, radii), strict=True))
         return all(
             not isinstance(claimed := claims[entry], Undefined) and (one.truth - claimed).contains(0)

@@ -132,7 +132,7 @@ def _right_here(comparison: ClaimComparison, here: Look) -> list[str]:
 
 def _tolerance_for(search: Search, failing: Look) -> list[str]:
     """Say how far a claim that is held to a tolerance is off, and which one would accept it."""
-    if search.comparison.is_exact or failing.worst is None:
+    if (search.comparison.is_exact and not search.comparison.decimals) or failing.worst is None:
         return []
     from gradcli.parts.claims import tolerance_advice
 

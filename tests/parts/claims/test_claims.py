@@ -652,3 +652,19 @@ def test_a_claim_that_cannot_be_tried_anywhere_is_refused(f: str, claims: dict[s
     """By no variable of the function, or without a value."""
     with pytest.raises(GradcliError, match=said):
         Function(f).check(claim=claims)
+
+
+@pytest.mark.parametrize(
+    ("f", "text", "status", "is_exact"),
+    [
+        ("x*sigmoid(1.702*x)", "sigmoid(1.702*x) + 1.702*x*sigmoid(1.702*x)*(1-sigmoid(1.702*x))", "proved", True),
+        ("exp(-1.702*x)", "-1.702*exp(-1.702*x)", "proved", True),
+        ("exp(1.702*x)", "1.702*exp(1.702*x) + 0*1e-9*x", "proved", False),
+        ("exp(1.702*x)", "1.71*exp(1.702*x)", "refuted", False),
+        ("exp(1.702*x)", "exp(1.702*x)", "refuted", True),
+    ],
+)
+def test_decimals_of_the_function_are_exact_in_a_claim(f: str, text: str, status: str, *, is_exact: bool) -> None:
+    """They are the fractions that are written, in both; any other decimal may be rounded."""
+    claim = claim_of(f, text, {"x": 0.7})
+    assert (claim.status, "held to the tolerance" not in claim.note) == (status, is_exact)
