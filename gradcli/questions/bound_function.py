@@ -32,6 +32,7 @@ from gradcli.language.snippet_result import LAST_ALONE, Replay, Snippet
 from gradcli.language.text.signs import plain
 from gradcli.option_words import Words, method, option
 from gradcli.questions import naming
+from gradcli.questions.given_masks import given_masks, without_masks
 from gradcli.questions.recorded_protocol import Recording
 from gradcli.questions.text_reading import read
 from gradcli.results import BlockNames, NumberKind, by_name
@@ -473,15 +474,14 @@ class FunctionWithValues:
             sizes = {name: array.shape for name, array in named.items() if name in at}
             sized = self.read(hidden, shapes=sizes, shares=shares, values={})
             named |= {name: rounded(value, dtype) for name, value in sized.values.items() if name not in at}
-        masks = {} if self.recording else naming.given_masks(program, at)
+        may_index = program.needs_shapes or any(line.call.op.whole for line in program.lines)
+        masks = given_masks(at, program.names) if may_index and not self.recording else {}
         if program.needs_shapes or program.needs_values or is_matrix or masks:
             sizes = {name: array.shape for name, array in named.items()}
             # Read the text again: constants in it hold sizes, such as len(x), or values decide its operations.
             snippet = self.read(hidden, shapes=sizes, shares=shares, values={**named, **masks})
             variables = tuple(dict.fromkeys((*program.variables, *snippet.program.variables)))
             variables = tuple(one for one in variables if not is_matrix or one.name in named)
-            from gradcli.questions.given_masks import without_masks
-
             program = without_masks(replace(snippet.program, variables=variables), masks)
             naming.require_names(program, at, named)
         reread_at = self if program.needs_values else None

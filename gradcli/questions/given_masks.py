@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,13 +23,17 @@ Mask = npt.NDArray[np.bool_]
 _OF_CONDITIONS = re.compile(r"True|False|true|false|bool|[<>=~!≠≤≥¬]")
 
 
-def given_masks(given: Mapping[str, Value]) -> dict[str, Mask]:
-    """Return the values that are given as true and false, by name.
+def given_masks(given: Mapping[str, Value], names: Container[str]) -> dict[str, Mask]:
+    """Return the values of some names that are given as true and false.
 
-    >>> given_masks({"x": "1,2", "mask": "True,False", "other": [True, True]})
+    >>> given_masks({"x": "1,2", "mask": "True,False", "other": [True, True]}, ("mask", "other"))
     {'mask': array([ True, False]), 'other': array([ True,  True])}
     """
-    return {name: read_value(value, f"--at {name}") != 0 for name, value in given.items() if _is_mask(value)}
+    return {
+        name: read_value(value, f"--at {name}") != 0
+        for name, value in given.items()
+        if name in names and _is_mask(value)
+    }
 
 
 def without_masks(program: Program, masks: Mapping[str, Mask]) -> Program:

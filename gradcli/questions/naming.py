@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 
-from gradcli.arrays import AnyArray, Array
+from gradcli.arrays import Array
 from gradcli.errors import (
     InputError,
     MissingValueError,
@@ -163,15 +163,6 @@ def missing_vector(y: str, shape: Shape) -> MissingVectorError:
         "torch takes v = 1 only for a single element",
         hint=f"{option('v', example)} sums the elements of {y}; e0 picks {y}[0]; jacobian needs no v",
     )
-
-
-def given_masks(program: Program, at: Mapping[str, Value]) -> Mapping[str, AnyArray]:
-    """Return the values that are true and false, of a text that may have them in an index."""
-    if not program.needs_shapes and not any(line.call.op.whole for line in program.lines):
-        return {}
-    from gradcli.questions import given_masks as room
-
-    return room.given_masks({name: value for name, value in at.items() if name in program.names})
 
 
 def chosen_variables(snippet: Snippet, asked: Sequence[str] | None) -> tuple[str, ...]:
