@@ -85,6 +85,7 @@ UNITS = {"MiB": 2**20, "KiB": 2**10}
 
 SHORTENED = {
     "errors.MOST_NAMES",
+    "parts.running.adding_passes.MOST_SHOWN",
     "parts.running.watching.MOST_NAMES",
     "recording.decisions.LONGEST_CONDITION",
     "report.compose.formula_tables.MOST_FORMULAS",

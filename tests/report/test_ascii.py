@@ -73,6 +73,7 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
         "equations_in_words.py",
         "ranges_in_words.py",
         "written_ranges.py",
+        "given_masks.py",
         "typed_ranges.py",
         "typed_values.py",
         "written_derivatives.py",

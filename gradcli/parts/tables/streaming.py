@@ -136,7 +136,9 @@ def plan(unbound: FunctionWithValues, source: RowSource) -> ColumnPlan:
     """
     at, snippet = unbound.at, unbound.snippet
     unbound.require_fixed()
-    names = unbound.read_with((*at, *source.columns))[1].program.names
+    # As a variable, E of a column "E [eV]" is no number of Euler.
+    columns = (*source.columns, *(_UNIT.sub("", column) for column in source.columns))
+    names = unbound.read_with((*at, *columns))[1].program.names
     columns_by_name: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, Shape] = {}
     for name in names:
