@@ -25,7 +25,7 @@ from gradcli.reference.deadline import OverTimeError, part_limit
 from gradcli.reference.singular_places import BREAK, HOLE, SingularRange, joined_places
 from gradcli.results import RegionVerdict, Stretch
 
-SHARE, SHARE_OF_ALL = 0.1, 0.15
+SHARE, SHARE_OF_ALL = 0.15, 0.45
 """Shares of the time of a question for the search of stretches, and for it and its witnesses."""
 
 FINEST = 2.0**-14
