@@ -18,6 +18,7 @@ from gradcli.errors import (
     UsageError,
 )
 from gradcli.language.spellings import BARE_SUM
+from gradcli.language.text.signs import parted, parted_at
 from gradcli.trial import SpelledGroup
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
@@ -104,21 +105,13 @@ def _matrix_inside(text: str) -> _MatrixInside | None:
     found = _DERIVATIVES.search(text)
     if found is None:
         return None
-    pieces, depth = [""], 1
-    for sign in text[found.end() :]:
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0:
-            break
-        if sign == "," and depth == 1:
-            pieces.append("")
-        else:
-            pieces[-1] += sign
-    first, *others = (piece.strip() for piece in pieces)
+    inside, *after = parted_at(text[found.end() :], ")")
+    first, *others = parted(inside)
     names = [re.findall(r"[^\W\d]\w*", one) for one in others if re.fullmatch(_NAMES, one)]
-    if depth or not first or len(names) != len(others):
+    if not after or not first or len(names) != len(others):
         return None
     command = {"gradient": "grad"}.get(found["name"], found["name"])
-    around = text[: found.start()] + text[found.end() + len(",".join(pieces)) + 1 :]
+    around = text[: found.start()] + ")".join(after)
     return _MatrixInside(command, first, ",".join(name for group in names for name in group), not around.strip())
 
 

@@ -168,7 +168,7 @@ def confirmed(
         elif reason := confirmation.refuted:
             found.refuted[block], found.omitted[block] = reason, f"it disagrees with the reference: {reason}"
         else:
-            found.omitted[block] = "the derived one is not confirmed here; the verdict is of the numbers"
+            found.omitted[block] = "the derived formula could not be confirmed here; the verdict is of the numbers"
     return found
 
 

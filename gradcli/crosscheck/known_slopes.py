@@ -1,4 +1,4 @@
-"""A gradient Program at known values of the function: what masks and guards say of each weight is decided once.
+"""Simplify a gradient Program at known values of the function: its masks and guards are decided once, for all weights.
 
 A guard is nan where an operation has no derivative; a mask makes an adjoint 0 where nothing comes back, whatever the
 slope is there.  Where bounds tell that an operation has a derivative everywhere and that its slope is a number, neither

@@ -49,10 +49,10 @@ class ArgumentStructure(Protocol):
     """Structure that a value of a function of Python may be assumed to have."""
 
     def require(self, name: str, value: Array, dtype: str = "float64", *, is_moved: bool = True) -> None:
-        """Refuse a value that has it not, or, where the derivative is by it, is on the edge of it.
+        """Refuse a value without the structure, or on its boundary where the value is differentiated by.
 
         Raises:
-            InputError: It has not, or is.
+            InputError: The value has not the structure, or lies on its boundary.
         """
 
     def member(self, value: Array) -> Array:

@@ -123,7 +123,7 @@ class Recording(Protocol[Asked_contra]):
     def on_line(
         self, start: Mapping[str, Array], direction: Mapping[str, Array], name: str, at: float
     ) -> Recording[Asked_contra]:
-        """Record the function of the way along a line: of `name`, at a value of it."""
+        """Record the function along a line, with the parameter `name`, at a value of it."""
 
     def weighted(self, v: Array) -> Recording[Asked_contra]:
         """Record the sum of its outputs with these weights."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, TypeVar
+from typing import Any, SupportsFloat, TypeVar
 
 import numpy as np
 
@@ -112,9 +112,13 @@ def in_lists(array: Array) -> Any:
     return known[places].reshape(array.shape).tolist()
 
 
-def json_number(number: object) -> float | str:
-    """Turn a number into a float, or `"NaN"`, `"Infinity"`, `"-Infinity"`."""
-    exact = float(str(number))
+def json_number(number: SupportsFloat) -> float | str:
+    """Turn a number into a float that has its digits, or `"NaN"`, `"Infinity"`, `"-Infinity"`.
+
+    >>> json_number(np.float32(0.1)), json_number(-math.inf)
+    (0.1, '-Infinity')
+    """
+    exact = float(str(number)) if isinstance(number, np.floating) else float(number)
     if math.isnan(exact):
         return "NaN"
     if math.isinf(exact):

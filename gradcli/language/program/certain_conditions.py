@@ -24,7 +24,7 @@ Bound = Fraction | float
 
 
 class RealRange(NamedTuple):
-    """RealRange of real numbers, without its ends where these are open; infinite ends always are.
+    """Range of real numbers; an end may be open, an infinite one always is.
 
     Attributes:
         low: The lower end.

@@ -231,14 +231,7 @@ def parted(text: str) -> list[str]:
     >>> parted("a, f(b, c)")
     ['a', 'f(b, c)']
     """
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts]
+    return [part.strip() for part in parted_at(text, ",")]
 
 
 def is_balanced(text: str) -> bool:

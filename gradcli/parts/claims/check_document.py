@@ -212,12 +212,12 @@ def plain(answer: Checking, shown: Appearance) -> Iterator[str]:
     answer = printable(answer)
     kind = np.dtype(answer.dtype).type
     for opinion in answer.opinions:
-        truth = "none" if opinion.reference is None else digits(opinion.reference)
+        truth = _number(opinion.reference) or "none"
         yield f"{opinion.verdict} {plain_entry(opinion, answer.output)} {digits(kind(opinion.torch))} {truth}\n"
     for mode in answer.modes:
         called = mode.name.replace(" ", "-")
         for opinion in mode.opinions:
-            truth = "none" if opinion.reference is None else digits(opinion.reference)
+            truth = _number(opinion.reference) or "none"
             named = _entry_of(mode, opinion, answer)
             yield f"{opinion.verdict} {called}:{named} {digits(kind(opinion.torch))} {truth}\n"
     yield from (f"{' '.join(row)}\n" for row in rows_of_claims(answer.claims))
@@ -263,4 +263,4 @@ def _rows(answer: Checking) -> Iterator[list[str]]:
 
 
 def _number(number: float | None) -> str:
-    return "" if number is None else digits(number)
+    return "" if number is None else digits(np.float64(number))

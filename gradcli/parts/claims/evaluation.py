@@ -81,7 +81,7 @@ class Look:
         v: The gradient vector there.
         seen: The entries where truth and claim exist.
         missing: Why others have nothing to compare, by entry.
-        limits: Why the enclosure has no truth for some of those that are seen.
+        limits: Why enclosures have no truth for some of the entries that are seen.
     """
 
     inputs: InputArrays

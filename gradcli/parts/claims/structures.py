@@ -86,10 +86,10 @@ class Structure:
     edge: Callable[[str, Array], str] = lambda name, value: ""
 
     def require(self, name: str, value: Array, dtype: str = "float64", *, is_moved: bool = True) -> None:
-        """Refuse a value that is no member; one on the edge is one, unless the derivative is by it.
+        """Refuse a value without the structure, or on its boundary where the value is differentiated by.
 
         Raises:
-            InputError: It is none.
+            InputError: The value has not the structure, or lies on its boundary.
         """
         shape = value.shape
         if not shape and not self.is_of_positives:

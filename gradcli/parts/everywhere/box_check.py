@@ -44,7 +44,7 @@ from gradcli.parts.everywhere.region_words import CERTAIN
 from gradcli.parts.everywhere.rounded_passes import has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.parts.everywhere.witness_groups import (
-    WHATEVER_IT_HOLDS,
+    NAMED_BY_WITNESS,
     WRONG,
     Witness,
     WitnessGroups,
@@ -374,7 +374,7 @@ def _regions(
     seen = _judged(box, witness_points(boxes, MOST_TRIED)[:, :MOST_TRIED])
     if verdict not in CERTAIN:
         seen += _judged(box, points_by_share(boxes))
-    worst, wrong = worst_of(seen), WRONG if verdict in CERTAIN else WHATEVER_IT_HOLDS
+    worst, wrong = worst_of(seen), WRONG if verdict in CERTAIN else NAMED_BY_WITNESS
     if not differ(seen, wrong):
         if verdict in CERTAIN and worst is not None and worst[1] in FOUND and len(box.low) == 1:
             inside = between_wrong(boxes, lambda at: _worst(box, at), seen)
@@ -396,7 +396,7 @@ def _are_in(boxes: BoxSet, at: Array) -> bool:
 
 def _named(verdict: RegionVerdict, witness: Witness | None) -> RegionVerdict:
     """Name boxes of a verdict by a witness, which no name contradicts; without one none is called wrong."""
-    if witness is None or not (verdict in CERTAIN or witness[1] in WHATEVER_IT_HOLDS):
+    if witness is None or not (verdict in CERTAIN or witness[1] in NAMED_BY_WITNESS):
         return verdict
     return FOUND.get(witness[1], verdict)
 

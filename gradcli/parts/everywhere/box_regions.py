@@ -51,7 +51,7 @@ NARROW = 2.0**-34
 """Part of the range from whose width down a box is halved no more."""
 
 QUARTERS = (0.25, 0.5, 0.75)
-"""Parts of a region at whose ends a witness is looked for, whatever the number of its boxes."""
+"""Fractions of the length of a region at which a witness is judged, however many boxes it has."""
 
 LABELS: tuple[tuple[int, RegionVerdict], ...] = (
     (int(BoxKind.OUTSIDE), "outside"),
@@ -163,7 +163,7 @@ class RegionSearch:
         return labels, np.asarray((smooth & is_close) | is_last | is_outside)
 
     def _kinds(self, kinds: Kinds, boxes: BoxSet) -> Kinds:
-        """Call a quotient by a number below the smallest float no pole: it has a value, and its bounds overflow."""
+        """Call a box an overflow and no pole where no divisor in it is 0: the quotient is too large for its bounds."""
         found = np.broadcast_to(kinds, (len(boxes),)).copy()
         poles = np.flatnonzero(found & int(BoxKind.POLE))
         if len(poles):

@@ -20,17 +20,17 @@ PARAMETERS = ("t", "s", "r", "step")
 """Names for the way along a direction, of which the first is taken that is no variable of the function."""
 
 USUAL = "-1..1"
-"""The range of the way where none is given."""
+"""Range of the parameter of a line where none is given."""
 
 
 def parameter_of(bound_function: BoundFunction) -> str:
-    """Choose the name of the way along a direction."""
+    """Choose the name of the parameter of a line."""
     taken = {*bound_function.program.names, *bound_function.program.assigned}
     return next(name for name in (*PARAMETERS, _free("way", taken)) if name not in taken)
 
 
 def range_of(given: Mapping[str, str], parameter: str) -> str:
-    """Return the range of the way along a direction.
+    """Return the range of the parameter of a line.
 
     Raises:
         InputError: There are several, or one of another name.
@@ -50,7 +50,7 @@ def on_line(bound_function: BoundFunction, direction: Mapping[str, Array], param
     Args:
         bound_function: The function at a point.
         direction: The direction of each variable that moves.
-        parameter: The name of the way along it.
+        parameter: The name of its parameter.
         at: Its value.
     """
     if bound_function.recording is not None:
@@ -87,7 +87,7 @@ def _recorded_on_line(
     parameter: str,
     at: float,
 ) -> BoundFunction:
-    """Ask of code along a line: of what is recorded of it as a function of the way."""
+    """Ask of code along a line: of what is recorded of it as a function of its parameter."""
     old = bound_function.program
     moved = recording.on_line(bound_function.arrays, direction, parameter, at)
     program = _named_as(replace(moved.program, called=old.expression, warnings=old.warnings), old)

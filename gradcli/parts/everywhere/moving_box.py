@@ -244,7 +244,7 @@ def _of_shapes(
 
 
 def box_along(unbound: FunctionWithValues, ranges: Mapping[str, str], along: Directions) -> MovingBox:
-    """Read the line through the point of a question, and the range of the way along it.
+    """Read the line through the point of a question, and the range of its parameter.
 
     Raises:
         InputError: There is another range, or y has several elements.

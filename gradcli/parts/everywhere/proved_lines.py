@@ -78,7 +78,7 @@ def proved_line(
 
 
 def _box(bound_function: BoundFunction, direction: Mapping[str, Array] | None, low: float, high: float) -> MovingBox:
-    """Ask of the one number, or of the way along a line; of code, where its recording is the function.
+    """Ask of the one number, or of the parameter of a line; of code, where its recording is the function.
 
     Raises:
         GradcliError: The code may do something else there.

@@ -24,8 +24,11 @@ FIRST = 9
 WRONG: tuple[Verdict, ...] = ("inaccurate", "nan-trap", "cut", "disagree")
 """Verdicts that a region is called by where its witnesses have them."""
 
-WHATEVER_IT_HOLDS: tuple[Verdict, ...] = ("nan-trap", "cut", "disagree")
-"""Verdicts that a region is called by whatever else it may hold: digits are lost next to many a pole."""
+NAMED_BY_WITNESS: tuple[Verdict, ...] = ("nan-trap", "cut", "disagree")
+"""Verdicts of one witness that name its region, also where bounds cannot exclude a pole or a kink in it.
+
+`inaccurate` is not among them: digits are lost next to many a pole, and the region is called by the pole.
+"""
 
 
 def worst_of(seen: Iterable[Witness]) -> Witness | None:
@@ -70,15 +73,15 @@ def between_wrong(
         witness = judge(middle_of(one.low, one.high))
         return witness is not None and witness[1] in WRONG
 
-    def end(right: int, wrong: int) -> int:
-        if right == wrong or is_wrong(right):
-            return right
+    def end(outer: int, known: int) -> int:
+        if outer == known or is_wrong(outer):
+            return outer
         for _ in range(MOST_HALVINGS):
-            if abs(right - wrong) <= 1:
+            if abs(outer - known) <= 1:
                 break
-            middle = (right + wrong) // 2
-            right, wrong = (right, middle) if is_wrong(middle) else (middle, wrong)
-        return wrong
+            middle = (outer + known) // 2
+            outer, known = (outer, middle) if is_wrong(middle) else (middle, known)
+        return known
 
     first, last = end(0, min(wrong)), end(len(order) - 1, max(wrong))
     found = np.zeros(len(order), bool)

@@ -1,4 +1,4 @@
-"""What a better form still loses: how many bits, and from where to where, in words.
+"""Say what a better form still loses: how many bits, and from where to where.
 
 Lost is what a check would not let pass.  Of one variable the ends of each stretch are found by bisection over
 magnitudes between a point that is lost and the next one that is not; of several variables one point is named.

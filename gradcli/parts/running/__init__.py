@@ -13,7 +13,7 @@ function_slopes    those of a function that is called next to its point, and wha
 moved_function     the values next to its point, and which entries they deny
 own_passes         torch's passes of a function itself, with its decisions, for whole boxes
 last_judge         verdicts that do not stand against what the function does there
-lines_of_functions   a function along a line, as one of the way along it
+lines_of_functions   a function along a line, as one of its parameter
 measured_directions  all of it along random directions, where a large call cannot be read
 opaque_functions   functions that cannot be read, recorded as one call
 operation_rules    what a custom operation has to keep besides its derivative

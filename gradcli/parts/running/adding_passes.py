@@ -52,7 +52,7 @@ class AddingLeaf:
     is_cleared: bool = False
 
     def before(self, leaf: Tensor) -> None:
-        """See the leaf before a pass that adds to its `.grad`."""
+        """Record the state of the leaf before a pass that adds to its `.grad`."""
         sums, holds = _sums(leaf), holds_gradient(leaf)
         is_changed = bool(self.sums) and sums != self.sums
         self.is_cleared |= self.held and not holds
@@ -61,7 +61,7 @@ class AddingLeaf:
         self.sums, self.stale = sums, leaf if is_stale else None
 
     def end(self) -> None:
-        """See the leaf when the script has ended."""
+        """Record the state of the leaf when the script has ended."""
         if self.stale is not None:
             self.is_used |= _sums(self.stale) != self.sums
             self.stale = None

@@ -1,4 +1,4 @@
-"""A function of Python along a line through its point: a function of the way t, which is given start + t*direction."""
+"""A function of Python along a line through its point: a function of t, which is given start + t*direction."""
 
 from __future__ import annotations
 
