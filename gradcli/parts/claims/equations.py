@@ -198,13 +198,21 @@ def _lettered(source: SourceText, free: Sequence[Token], subject: Subject, shape
 
 
 def _require_all(source: SourceText, cases: Sequence[EntryFormulas], subject: Subject, shape: Shape) -> None:
-    """Refuse a claim that leaves entries out."""
-    is_said = np.zeros(shape, dtype=bool)
+    """Refuse a claim that leaves entries out.
+
+    Positions that no equation names are alike, so one of an axis stands for all: shapes may have millions of entries.
+    """
+    axes = []
+    for n, size in enumerate(shape):
+        named = {position for case in cases if (position := case.fixed[n]) is not None}
+        axes.append(sorted({*named, *itertools.islice((k for k in range(size) if k not in named), 1)}))
+    is_said = np.zeros([len(axis) for axis in axes], dtype=bool)
     for case in cases:
-        is_said[tuple(slice(None) if position is None else position for position in case.fixed)] = True
+        where = (slice(None) if at is None else axis.index(at) for at, axis in zip(case.fixed, axes, strict=True))
+        is_said[tuple(where)] = True
     if is_said.all():
         return
-    at = [int(n) for n in np.argwhere(~is_said)[0]]
+    at = [axis[n] for n, axis in zip(np.argwhere(~is_said)[0], axes, strict=True)]
     rows = len(shape) - len(subject.x)
     above, below = (f"[{','.join(map(str, part))}]" if part else "" for part in (at[:rows], at[rows:]))
     place = Place(source.text, Span(0, len(source.text)), source.name)
