@@ -152,7 +152,28 @@ def vanishes(expression: Expr) -> bool:
     others = (
         bottom_up(expression, rewrite) for rewrite in (_joined_roots, _cancelled, partial(_cancelled, by_terms=True))
     )
-    return _vanishes(expression) or any(other != expression and _vanishes(other) for other in others)
+    if _vanishes(expression) or any(other != expression and _vanishes(other) for other in others):
+        return True
+    other = _without_logarithms(expression)
+    return other is not None and _vanishes(other)
+
+
+def _without_logarithms(expression: Expr) -> Expr | None:
+    """Raise e to a sum that has logarithms, less 1, which is 0 where the sum is a real 0; None if it has none.
+
+        log(a) - log(b) + u   ->   a/b*exp(u) - 1
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> _without_logarithms(sympy.log(x + 1) / 2 + x)
+    (x + 1)*exp(2*x) - 1
+    """
+    terms = [one.as_coeff_Mul(rational=True) for one in sympy.Add.make_args(sympy.expand_mul(expression))]
+    logarithms = [(factor, rest.args[0]) for factor, rest in terms if isinstance(rest, sympy.log)]
+    if not logarithms:
+        return None
+    whole = math.lcm(*(int(factor.q) for factor, _ in logarithms))
+    rest = sympy.Add(*(factor * one for factor, one in terms if not isinstance(one, sympy.log)))
+    return sympy.Mul(*(argument ** (factor * whole) for factor, argument in logarithms), sympy.exp(whole * rest)) - 1
 
 
 def _vanishes(expression: Expr) -> bool:
