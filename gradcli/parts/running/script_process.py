@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import __future__
 import contextlib
 import importlib.abc
 import linecache
@@ -17,8 +18,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
 from dataclasses import dataclass, field
+from functools import reduce
 from importlib.machinery import ModuleSpec
 from importlib.util import decode_source, module_from_spec
+from operator import or_
 from pathlib import Path
 from pkgutil import resolve_name
 from types import CodeType, ModuleType, TracebackType
@@ -34,6 +37,9 @@ _PACKAGE = str(Path(__file__).parents[2])
 
 RUNNING = (_PACKAGE, torch.overrides.__file__, torch_internals.DISPATCH_FILE)
 """Prefixes of the files whose frames run and record a script."""
+
+_FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
+"""Flags of what code imports from `__future__`."""
 
 _LOADING = ("<frozen ", importlib.abc.__file__)
 """Prefixes of the files whose first frames load the main module."""
@@ -53,6 +59,7 @@ class UserScript:
         code: What is run in place of the text or the file; None where Python can run that as it stands.
         imports: The whole names of what it lacks an import of, by the names that it has for them.
         remarks: What is done with it before it is run, in words.
+        cells: The code of each cell of a notebook that is run as it stands; its text is these, joined.
     """
 
     name: str
@@ -61,6 +68,7 @@ class UserScript:
     code: str | None = None
     imports: Mapping[str, str] = field(default_factory=dict)
     remarks: Sequence[str] = ()
+    cells: Sequence[str] = ()
 
     def run(self) -> None:
         """Run it as the main module, with its own command line and import path."""
@@ -74,7 +82,7 @@ class UserScript:
                 return
             linecache.cache.pop(path, None)  # of another text of this name
             written = Path(path).read_bytes() if self.text is None else self.text
-            loader = _MainLoader(path, written if self.code is None else self.code)
+            loader = _MainLoader(path, written if self.code is None else self.code, self.cells)
             module = module_from_spec(ModuleSpec("__main__", loader))
             module.__spec__ = None
             if self.text is None:
@@ -86,9 +94,9 @@ class UserScript:
             sys.argv, sys.path[0], sys.modules["__main__"] = before, folder, main
 
 
-def run_text(name: str, path: str, text: str) -> ModuleType:
-    """Run the text of a file that Python itself cannot run, such as a notebook, as a module of this name."""
-    loader = _MainLoader(path, text)
+def run_cells(name: str, path: str, cells: Sequence[str]) -> ModuleType:
+    """Run the cells of a notebook, in order, as a module of this name."""
+    loader = _MainLoader(path, "\n".join(cells), cells)
     module = module_from_spec(ModuleSpec(name, loader))
     module.__file__ = path
     loader.exec_module(module)
@@ -96,10 +104,14 @@ def run_text(name: str, path: str, text: str) -> ModuleType:
 
 
 class _MainLoader(importlib.abc.InspectLoader):
-    """Loader of the main module, whose lines tracebacks then show."""
+    """Loader of the main module, whose lines tracebacks then show.
 
-    def __init__(self, path: str, source: bytes | str) -> None:
-        self.path, self.source = path, source
+    Each cell of a notebook is compiled on its own, as Jupyter does it: its lines are counted from its first one, and
+    its file is called `train.ipynb, cell 2`.
+    """
+
+    def __init__(self, path: str, source: bytes | str, cells: Sequence[str] = ()) -> None:
+        self.path, self.source, self.cells = path, source, cells
 
     def get_source(self, fullname: str) -> str:
         """Return the text, which tracebacks quote."""
@@ -108,6 +120,18 @@ class _MainLoader(importlib.abc.InspectLoader):
     def get_code(self, fullname: str) -> CodeType:
         """Compile the text."""
         return self.source_to_code(self.source, self.path)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the text, or one cell after the other."""
+        if not self.cells:
+            super().exec_module(module)
+        futures = 0  # what a cell imports from __future__ is for those after it too
+        for number, cell in enumerate(self.cells, start=1):
+            name = f"{self.path}, cell {number}"
+            linecache.cache[name] = len(cell), None, [f"{line}\n" for line in cell.split("\n")], name
+            code = compile(cell, name, "exec", flags=futures, dont_inherit=True)
+            futures |= code.co_flags & _FUTURES
+            exec(code, module.__dict__)
 
 
 def answer_passes(script: UserScript, recorder: contextlib.AbstractContextManager[Any]) -> int | None:

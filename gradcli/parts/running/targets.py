@@ -25,7 +25,7 @@ from gradcli import trial
 from gradcli.complete_output import text_output
 from gradcli.errors import GradcliError, InputError, did_you_mean, listed_names
 from gradcli.language.text.signs import NAME
-from gradcli.parts.running.script_texts import is_notebook, script_of
+from gradcli.parts.running.script_texts import cells_of, is_notebook, joined
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _functions(path: str) -> list[str]:
 def _text_of(path: str) -> str:
     """Read the text of a file of Python; empty where it cannot be read."""
     with contextlib.suppress(OSError, InputError):
-        return script_of(path) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
+        return joined(cells_of(path)) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
     return ""
 
 
@@ -339,11 +339,11 @@ def _of_file(target: Target) -> ModuleType:
 
 def run_notebook(path: str, name: str) -> ModuleType:
     """Run the cells of a notebook, in order, as a module of this name."""
-    from gradcli.parts.running.script_process import run_text
+    from gradcli.parts.running.script_process import run_cells
 
     whole = str(Path(path).resolve())
     sys.path.insert(0, os.path.dirname(whole))
-    return run_text(name, whole, script_of(path))
+    return run_cells(name, whole, cells_of(path))
 
 
 def _of_module(target: Target) -> ModuleType:
