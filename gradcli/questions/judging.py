@@ -19,6 +19,7 @@ from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.formulas import Derived, Formulas, confirm_at, with_mismatches
 from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers
+from gradcli.crosscheck.replaced_values import replaced_values
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError
 from gradcli.language.lower.names import shadowed
@@ -218,7 +219,11 @@ def with_advice(
         ask: Asks torch for the same numbers of another function; by default for its first derivatives.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
-    if judgement.check.verdict in ("agree", "unchecked"):
+    if judgement.check.verdict == "agree":
+        return judgement
+    is_nan = any(one.torch is not None and math.isnan(one.torch) for one in judgement.entries if one.variable)
+    judgement = judgement.joined(notes=[*replaced_values(bound.program, bound.arrays, is_nan=is_nan)])
+    if judgement.check.verdict == "unchecked":
         return judgement
     if (of_code := _with_cause_in_code(bound, judgement, v)) is not None:
         return of_code

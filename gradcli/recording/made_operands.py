@@ -1,4 +1,4 @@
-"""Names of tensors that a line of the user's makes for a call and gives no name: `F.cross_entropy(x, torch.tensor([1]))`.
+"""Names of tensors that a line of the user's makes for a call and does not name: `cross_entropy(x, torch.tensor([1]))`.
 
 Such a tensor is called by the parameter that it is given for, `target`, or by what makes it, as in `x*torch.arange(3)`.
 """

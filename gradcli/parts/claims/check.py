@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from gradcli.errors import GradcliError, InputError, Place, PointOptionError, Sh
 from gradcli.language.inputs import Value
 from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import Atom, Line, Program, show
-from gradcli.option_words import option
+from gradcli.option_words import Words, option
 from gradcli.parts import is_listed
 from gradcli.parts.claims.asked_claims import claims_of, judged_claims, with_statements
 from gradcli.parts.claims.assumptions import Assumption, assumption_of
@@ -217,7 +217,7 @@ class Asked:
             passed=is_right and (found.is_whole or not self.require_all),
             claims=claimed_ones,
             elsewhere=elsewhere,
-            remarks=(*(remarks(assumed, worst.bound.wrt) if assumed else ()), *tried),
+            remarks=(*(remarks(assumed, worst.bound.wrt) if assumed else ()), *tried, *_if_meant(failing)),
             sampling=sampling,
             check=found,
             **shared,
@@ -226,6 +226,13 @@ class Asked:
         if not self.modes.are_checked(own):
             return answer
         return with_modes(answer, worst.bound, own, self.modes, tolerance, failing_at)
+
+
+def _if_meant(failing: Collection[results.Verdict]) -> Iterator[str]:
+    """Say how a gradient passes that is meant to be without what is held constant."""
+    if "cut" in failing:
+        passes = f"{option('allow', 'cut')} lets it pass"
+        yield Words(f"if the value is meant to be a constant, as in a straight-through estimator, {passes}")
 
 
 def _assumed(

@@ -120,9 +120,9 @@ def _simpler(
     """Find a much shorter form than the best one whose numbers a check lets pass, the one that loses least first."""
     for one in gaining:
         is_short = len(one.form.text) <= SHORT * len(best.form.text) and one.form.basis is None and not one.sides
-        if is_short and one.loss.worst <= measure.agreeing:
-            if _is_same(program, Side(one, range(len(measure.points))), measure.points, beside):
-                return one
+        side = Side(one, range(len(measure.points)))
+        if is_short and one.loss.worst <= measure.agreeing and _is_same(program, side, measure.points, beside):
+            return one
     return None
 
 

@@ -32,7 +32,7 @@ from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.passes import shared, symbol_of
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running import backward_calls
-from gradcli.parts.running.blaming import Trial, blamed, trials
+from gradcli.parts.running.blaming import Trial, blamed, said_if_meant, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.code_lines import with_lines_of_code
 from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is_close, largest
@@ -319,7 +319,8 @@ class Recorded:
         found = self.trials(mode)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
         rules = () if mode else broken_rules(self.recorder.opaque)
-        return (*(one.fault for one in wrong), *rules), tuple(one.tried for one in found if one.tried)
+        meant = said_if_meant(self.call.function, found) if verdict == "disagree" and not mode else []
+        return (*(one.fault for one in wrong), *rules), (*(one.tried for one in found if one.tried), *meant)
 
     def weighted(self, v: Array) -> Recorded:
         """Record the sum of its outputs with these weights."""
