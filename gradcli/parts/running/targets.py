@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import io
 import os
 import re
@@ -378,7 +379,17 @@ def _found(target: Target, module: ModuleType) -> object:
     if isinstance(found, type):
         made = [name for name, one in vars(module).items() if isinstance(one, found)]
         own, small = target.text.removesuffix(target.name), found.__name__.lower()
-        making = f"write {small} = {found.__name__}() below it, and ask for {own}{small}"
+        making = f"write {small} = {found.__name__}({_required(found)}) below it, and ask for {own}{small}"
         hint = f"ask for an instance of it: {own}{made[0]}" if made else making
         raise InputError(f"{target.text} is a class, and no function of tensors", hint=hint)
     return found
+
+
+def _required(kind: type) -> str:
+    """Write the arguments without which an instance of a class is not made: `in_features=…, out_features=…`."""
+    try:
+        parameters = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    needed = [one for one in parameters if one.default is one.empty]
+    return ", ".join(f"{one.name}=…" for one in needed if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD))
