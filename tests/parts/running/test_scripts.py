@@ -414,11 +414,12 @@ def test_a_leaf_that_shares_memory_is_a_leaf_of_its_own(gradcli: Command) -> Non
 
 
 @pytest.mark.part("explain")
-@pytest.mark.parametrize(("passes", "runs"), [(1, 1), (3, 1), (4, 2)])
+@pytest.mark.parametrize(("passes", "seconds", "runs"), [(1, 60, 1), (12, 60, 1), (3, 0, 1), (4, 0, 2)])
 def test_a_script_of_few_passes_is_run_once_for_its_last(
-    passes: int, runs: int, folder: Path, gradcli: Command
+    passes: int, seconds: float, runs: int, folder: Path, gradcli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One with more of them is run once more, which is said; what it prints is shown once."""
+    """One whose passes take longer than some seconds is run once more, which is said; what it prints is shown once."""
+    monkeypatch.setattr("gradcli.parts.running.last_pass.SECONDS", seconds)
     loop = f"for n in range({passes}):\n    (n * x**2).sum().backward()\nprint('printed')\n"
     (folder / "s.py").write_text(START + "with open('runs', 'a') as f: f.write('.')\n" + loop)
     found = gradcli("explain", "s.py", "--format", "plain")
