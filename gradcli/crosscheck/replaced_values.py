@@ -65,9 +65,9 @@ def _replaced(line: Line, lines: Mapping[Atom, Line]) -> Atom | None:
     operands = line.call.operands
     if line.call.op.name in _REPLACING:
         return operands[0]
-    condition = lines.get(operands[0]) if line.call.op.name == "where" else None
-    if condition is not None and condition.call.op.name == "logical_not":
-        condition = lines.get(condition.call.operands[0])
+    condition = lines.get(operands[0]) if line.call.op.is_branch else None
+    while condition is not None and condition.call.operands[0] in lines and condition.call.op.name not in _TESTS:
+        condition = lines[condition.call.operands[0]] if condition.call.op.is_condition else None
     if condition is None or condition.call.op.name not in _TESTS:
         return None
     tested = {one for one in condition.call.operands if one.is_Symbol}

@@ -9,9 +9,8 @@ import ast
 import inspect
 import itertools
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType, ModuleType
-from typing import Any
 
 from gradcli.autodiff._torch import torch
 
@@ -85,13 +84,13 @@ def _maker(expression: ast.expr) -> str:
 
 def _parameters(function: ast.expr, frame: FrameType) -> list[str]:
     """List the parameters of a function by the words that a line calls it by; none if they are not known."""
-    found: Any = None
+    found: object = None
     for n, word in enumerate(ast.unparse(function).split(".")):
         if n and not isinstance(found, ModuleType | torch.nn.Module):  # of anything else an attribute may be code
             return []
         scopes = ({**frame.f_globals, **frame.f_locals},) if not n else (vars(found), vars(found).get("_modules", {}))
         found = next((scope[word] for scope in scopes if word in scope), None)
-    called: Callable[..., object] | None = found.forward if isinstance(found, torch.nn.Module) else found
+    called = found.forward if isinstance(found, torch.nn.Module) else found
     if not (inspect.isfunction(called) or inspect.ismethod(called)):
         return []
     return list(inspect.signature(called).parameters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -150,6 +150,12 @@ def _require_of_boxes(of_points: Sequence[str]) -> None:
         raise PointOptionError(message, hint=hint)
 
 
+IF_MEANT = Words(
+    f"if the value is meant to be a constant, as in a straight-through estimator, {option('allow', 'cut')} lets it pass"
+)
+"""How a gradient passes that is meant to be without what is held constant."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What is asked of a check, at whatever point.
@@ -217,7 +223,7 @@ class Asked:
             passed=is_right and (found.is_whole or not self.require_all),
             claims=claimed_ones,
             elsewhere=elsewhere,
-            remarks=(*(remarks(assumed, worst.bound.wrt) if assumed else ()), *tried, *_if_meant(failing)),
+            remarks=(*(remarks(assumed, worst.bound.wrt) if assumed else ()), *tried, *[IF_MEANT] * ("cut" in failing)),
             sampling=sampling,
             check=found,
             **shared,
@@ -226,13 +232,6 @@ class Asked:
         if not self.modes.are_checked(own):
             return answer
         return with_modes(answer, worst.bound, own, self.modes, tolerance, failing_at)
-
-
-def _if_meant(failing: Collection[results.Verdict]) -> Iterator[str]:
-    """Say how a gradient passes that is meant to be without what is held constant."""
-    if "cut" in failing:
-        passes = f"{option('allow', 'cut')} lets it pass"
-        yield Words(f"if the value is meant to be a constant, as in a straight-through estimator, {passes}")
 
 
 def _assumed(

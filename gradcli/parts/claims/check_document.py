@@ -100,15 +100,15 @@ def _opinion(one: Entry, answer: Checking, write: Writer, *, is_weighted: bool =
         found["relative error"] = "" if one.relative_error is None else f"{one.relative_error:.2g}"
         found["ulps"] = "" if one.ulps is None else f"{one.ulps:.2g}"
     found[""] = line(standing(one.verdict, proven=write.is_full and one.proven, is_slight=one.is_slight))
-    if one.verdict == "agree" and one.variable is not None and _is_at_branch(answer):
+    if answer.check is not None and answer.check.verdict == "kink" and _is_in_branch(one, answer.check):
         found[""] = line(doc.Styled(IN_THIS_BRANCH, TONES["kink"]))
     return {header: cell if isinstance(cell, tuple) else line(cell) for header, cell in found.items()}
 
 
-def _is_at_branch(answer: Checking) -> bool:
-    """Tell whether the code takes another branch, or other elements, beside the point."""
-    findings = () if answer.check is None else answer.check.findings
-    return any(one.kind == "value" and one.verdict == "kink" for one in findings)
+def _is_in_branch(entry: Entry, check: results.Check) -> bool:
+    """Tell whether a derivative is right, and the code takes another branch, or other elements, beside the point."""
+    is_right = entry.verdict == "agree" and entry.variable is not None
+    return is_right and any(one.kind == "value" and one.verdict == "kink" for one in check.findings)
 
 
 def claims_in_box(answer: results.BoxChecking, digits_shown: int | None, *, is_full: bool) -> Iterator[doc.Node]:

@@ -38,9 +38,8 @@ def of_numbers(look: Look) -> str:
     if not math.isfinite(float(_above(absolute))):
         return ""
     difference = f"the difference is {absolute:.2g}, where the truth is 0"
-    scale = max(abs(to_float(one.truth)) for one in look.seen)
-    is_small = absolute <= max(MOST_COMPUTED, MOST_OFF * scale)
-    return _accepted(difference, "atol", absolute) if is_small else difference
+    scale = max(abs(to_float(one.truth)) for one in look.seen) or 1.0
+    return _accepted(difference, "atol", absolute) if absolute <= MOST_OFF * scale else difference
 
 
 def of_claim(comparison: ClaimComparison, look: Look, anew: Search) -> str:

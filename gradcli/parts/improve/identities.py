@@ -289,6 +289,7 @@ the slope of {it} loses digits near -1 and 1
     asin(u) -> atan2(u, sqrt(1 - u)*sqrt(1 + u))
 the slope of {it} loses digits where {u} is large; the same where {u} is not 0
     tanh(u) -> sign(u)*(1 - 2*sigmoid(-2*abs(u)))
+    sigmoid(u) -> 1 - sigmoid(-u)
     u/(1 + abs(u)) -> sign(u)*(1 - 1/(1 + abs(u)))
     softsign(u) -> sign(u)*(1 - 1/(1 + abs(u)))
 {it} loses digits; the same where neither {a} nor {c} is 0

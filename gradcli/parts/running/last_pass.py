@@ -83,7 +83,7 @@ class _AskedRecorder(ScriptRecorder):
         self, number: int | None, name: str, command: str, given: Mapping[str, object], budget: float | None
     ) -> None:
         super().__init__(self._note, check=True, seconds=budget, wrt=(), only=number)
-        self.number, self.name, self.command, self.given = number, name, command, given
+        self.asked_number, self.name, self.command, self.given = number, name, command, given
         self.last: Pass | None = None
         self.answered = 0
         self._spent = 0.0
@@ -92,8 +92,8 @@ class _AskedRecorder(ScriptRecorder):
     def is_asked(self, number: int) -> bool:
         """Tell whether a pass is to be answered, by its number."""
         self._answer_found = None  # of a pass before it
-        if self.number is not None:
-            return number == self.number
+        if self.asked_number is not None:
+            return number == self.asked_number
         if number > FEW and self._spent > SECONDS:
             self.only = number - 1  # nothing is recorded any more
             return False
@@ -113,7 +113,9 @@ class _AskedRecorder(ScriptRecorder):
         return self._answer_found
 
     def _note(self, told: Pass) -> None:
-        is_further = self.number is not None and told.number > self.number  # than the one that was the last before
+        is_further = (
+            self.asked_number is not None and told.number > self.asked_number
+        )  # than the one that was the last before
         self.last = self.last if is_further else told
         self.answered = told.number if told.is_judged else self.answered
 

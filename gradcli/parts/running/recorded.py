@@ -316,11 +316,10 @@ class Recorded:
 
     def trials_told(self, verdict: Verdict, mode: Mode | Literal[""] = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Say which functions and operations are wrong, unless the verdict says so, and all that was tried."""
-        found = self.trials(mode)
+        found, rules = self.trials(mode), () if mode else broken_rules(self.recorder.opaque)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
-        rules = () if mode else broken_rules(self.recorder.opaque)
-        meant = said_if_meant(self.call.function, found) if verdict == "disagree" and not mode else []
-        return (*(one.fault for one in wrong), *rules), (*(one.tried for one in found if one.tried), *meant)
+        meant = said_if_meant(self.call.function, found if verdict == "disagree" and not mode else [])
+        return (*(one.fault for one in wrong), *rules), (*filter(None, (one.tried for one in found)), *meant)
 
     def weighted(self, v: Array) -> Recorded:
         """Record the sum of its outputs with these weights."""

@@ -2,8 +2,8 @@
 
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
-import __future__
 
+import ast
 import contextlib
 import importlib.abc
 import linecache
@@ -18,10 +18,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures.thread import _threads_queues
 from dataclasses import dataclass, field
-from functools import reduce
 from importlib.machinery import ModuleSpec
 from importlib.util import decode_source, module_from_spec
-from operator import or_
 from pathlib import Path
 from pkgutil import resolve_name
 from types import CodeType, ModuleType, TracebackType
@@ -37,9 +35,6 @@ _PACKAGE = str(Path(__file__).parents[2])
 
 RUNNING = (_PACKAGE, torch.overrides.__file__, torch_internals.DISPATCH_FILE)
 """Prefixes of the files whose frames run and record a script."""
-
-_FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
-"""Flags of what code imports from `__future__`."""
 
 _LOADING = ("<frozen ", importlib.abc.__file__)
 """Prefixes of the files whose first frames load the main module."""
@@ -82,36 +77,43 @@ class UserScript:
                 return
             linecache.cache.pop(path, None)  # of another text of this name
             written = Path(path).read_bytes() if self.text is None else self.text
-            loader = _MainLoader(path, written if self.code is None else self.code, self.cells)
+            loader = _MainLoader(path, written if self.code is None else self.code)
             module = module_from_spec(ModuleSpec("__main__", loader))
             module.__spec__ = None
             if self.text is None:
                 module.__file__ = path
             sys.modules["__main__"] = module
             module.__dict__.update((name, resolve_name(whole)) for name, whole in self.imports.items())
-            loader.exec_module(module)
+            if self.cells:
+                _run_in(module, path, self.cells)
+            else:
+                loader.exec_module(module)
         finally:
             sys.argv, sys.path[0], sys.modules["__main__"] = before, folder, main
 
 
 def run_cells(name: str, path: str, cells: Sequence[str]) -> ModuleType:
     """Run the cells of a notebook, in order, as a module of this name."""
-    loader = _MainLoader(path, "\n".join(cells), cells)
-    module = module_from_spec(ModuleSpec(name, loader))
+    module = module_from_spec(ModuleSpec(name, _MainLoader(path, "\n".join(cells))))
     module.__file__ = path
-    loader.exec_module(module)
+    _run_in(module, path, cells)
     return module
 
 
+def _run_in(module: ModuleType, path: str, cells: Sequence[str]) -> None:
+    """Run cells one after the other in a module, each as a file of its own: `train.ipynb, cell 2`."""
+    futures: list[ast.stmt] = []
+    for number, cell in enumerate(cells, start=1):
+        loader = _CellLoader(f"{path}, cell {number}", cell, futures)
+        linecache.cache[loader.path] = len(cell), None, [f"{line}\n" for line in cell.split("\n")], loader.path
+        loader.exec_module(module)
+
+
 class _MainLoader(importlib.abc.InspectLoader):
-    """Loader of the main module, whose lines tracebacks then show.
+    """Loader of the main module, whose lines tracebacks then show."""
 
-    Each cell of a notebook is compiled on its own, as Jupyter does it: its lines are counted from its first one, and
-    its file is called `train.ipynb, cell 2`.
-    """
-
-    def __init__(self, path: str, source: bytes | str, cells: Sequence[str] = ()) -> None:
-        self.path, self.source, self.cells = path, source, cells
+    def __init__(self, path: str, source: bytes | str) -> None:
+        self.path, self.source = path, source
 
     def get_source(self, fullname: str) -> str:
         """Return the text, which tracebacks quote."""
@@ -121,17 +123,21 @@ class _MainLoader(importlib.abc.InspectLoader):
         """Compile the text."""
         return self.source_to_code(self.source, self.path)
 
-    def exec_module(self, module: ModuleType) -> None:
-        """Run the text, or one cell after the other."""
-        if not self.cells:
-            super().exec_module(module)
-        futures = 0  # what a cell imports from __future__ is for those after it too
-        for number, cell in enumerate(self.cells, start=1):
-            name = f"{self.path}, cell {number}"
-            linecache.cache[name] = len(cell), None, [f"{line}\n" for line in cell.split("\n")], name
-            code = compile(cell, name, "exec", flags=futures, dont_inherit=True)
-            futures |= code.co_flags & _FUTURES
-            exec(code, module.__dict__)  # noqa: S102 (the user asks for it)
+
+class _CellLoader(_MainLoader):
+    """Loader of a cell of a notebook, with what the cells before it import from `__future__`, as Jupyter has it."""
+
+    def __init__(self, path: str, source: str, futures: list[ast.stmt]) -> None:
+        super().__init__(path, source)
+        self.futures = futures
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compile the text."""
+        tree = ast.parse(self.source, self.path)
+        own = [one for one in tree.body if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
+        tree.body[:0] = self.futures
+        self.futures += own
+        return self.source_to_code(tree, self.path)
 
 
 def answer_passes(script: UserScript, recorder: contextlib.AbstractContextManager[Any]) -> int | None:
