@@ -183,7 +183,7 @@ def said_if_meant(function: Called, found: Sequence[Trial]) -> list[str]:
         function: The function that is checked.
         found: What was found of the custom functions in it.
     """
-    wrong = [one.meant for one in found if one.fault and one.is_here and one.meant]
+    wrong = [one.meant for one in found if one.fault and one.meant]
     if not wrong:
         return []
     g = "g" if custom_of(function) is None else wrong[0]

@@ -318,7 +318,7 @@ class Recorded:
         """Say which functions and operations are wrong, unless the verdict says so, and all that was tried."""
         found, rules = self.trials(mode), () if mode else broken_rules(self.recorder.opaque)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
-        meant = said_if_meant(self.call.function, found if verdict == "disagree" and not mode else [])
+        meant = said_if_meant(self.call.function, [] if mode else found)
         return (*(one.fault for one in wrong), *rules), (*filter(None, (one.tried for one in found)), *meant)
 
     def weighted(self, v: Array) -> Recorded:
