@@ -100,9 +100,7 @@ def start(idle: float, seconds: float = LOADING) -> str:
             if not piece:  # to the end of its output
                 break
         else:
-            return (
-                f"it is loading after {seconds:.0f} s still, on a busy machine; gradcli warm status tells when it runs"
-            )
+            return f"it still loads after {seconds:.0f} s, on a busy machine; gradcli warm status tells when it runs"
     lines = said.decode(errors="replace").split("\n")
     if "ready" not in lines:
         return next(filter(None, reversed(lines)), "it ended without a word, as where memory is short")
