@@ -31,6 +31,12 @@ _REFUSED_RESULT = re.compile(r"[Ff]unction (\w+)Backward returned|expected Varia
 """Message by which torch refuses the result of a `backward`, with the name of its class where torch knows it."""
 
 
+_CHANGED = re.compile(
+    r"modified by an inplace operation: \[[\w.]+ \[(?P<shape>[\d, ]*)\]\](?:, which is output \d+ of (?P<by>\w+))?"
+)
+"""Message by which torch says that a tensor was changed which it needs."""
+
+
 def raise_of_backward(error: BaseException, y: Any) -> NoReturn:
     """Raise the error of the input that something raised in a backward pass from y is.
 
@@ -52,7 +58,13 @@ def backward_error(error: RuntimeError) -> Exception:
     """Turn torch's error in a backward pass into an error of the input, unless it is out of memory."""
     if "allocate memory" in str(error):
         return error
-    return InputError(f"torch's backward pass fails: {' '.join(str(error).split())}")
+    said = " ".join(str(error).split())
+    if (changed := _CHANGED.search(said)) is None:
+        return InputError(f"torch's backward pass fails: {said}")
+    made = f", a result of {changed['by']}," * bool(changed["by"])
+    what = f"a tensor of shape [{changed['shape']}]{made} was changed in place, and its value before is needed"
+    hint = "give the result another name, such as y = y + 1 in place of y += 1, or change a .clone() of it"
+    return InputError(f"torch's backward pass fails: {what}", hint=hint)
 
 
 def _error_of_user(error: BaseException, y: Any) -> UserCodeError | None:

@@ -49,6 +49,7 @@ singular                         missing values and derivatives: limits on both 
 ray_series, paths_to_point       series on rays into a point; lines and curves on which limits and slopes are compared
 limits                           limits on rays and curves, and words for them
 jumps                            torch's numbers on one side of a jump
+replaced_values                  numbers in the place of NaN and of infinities, and the gradient there
 boundaries                       conditions that values decided, and that may be decided otherwise next to the point
 second_derivatives               Ju, Hu and the Hessian
 gradient_point                   the gradient of a y of one element as a function of its own

@@ -258,7 +258,7 @@ class RaySeries(SeriesOnRays):
             if not (is_jump or is_certainly_nonlinear(self.slopes_along(one)) or differs_from_partials(self, one)):
                 return None
         picked = shown_number(number_of(one.entry))
-        what = "it jumps where" if is_jump else "its slope depends on how"
+        what = "the value jumps where" if is_jump else "its slope depends on how"
         note = f"{_place_of(one.cause)}, and {what} all inputs move together; torch picked {picked}"
         return one.entry.judged(verdict="kink", note=note, proven=True)
 
@@ -309,7 +309,9 @@ class RaySeries(SeriesOnRays):
                     f"from {midpoint(known[0])} on the left over {midpoint(here)} to {midpoint(known[1])} on the right"
                 )
                 picked = shown_number(number_of(one.entry))
-                note = f"a discontinuity: {one.cause.reason}, {jumps}; torch picked {picked}"
+                # What has no slope here is not what jumps, as in where(norm(x) > 0, x/norm(x), 0).
+                what = one.cause.reason if one.cause.kind == "jump" else "the value jumps here"
+                note = f"a discontinuity: {what}, {jumps}; torch picked {picked}"
                 return one.entry.judged(verdict="kink", note=note, one_sided=slopes)
         return None
 

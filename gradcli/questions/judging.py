@@ -19,6 +19,7 @@ from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.formulas import Derived, Formulas, confirm_at, with_mismatches
 from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers
+from gradcli.crosscheck.replaced_values import replaced_values
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError
 from gradcli.language.lower.names import shadowed
@@ -218,7 +219,10 @@ def with_advice(
         ask: Asks torch for the same numbers of another function; by default for its first derivatives.
         tolerance: How far a number may be from the truth; by default that of the dtype.
     """
-    if judgement.check.verdict in ("agree", "unchecked"):
+    if (
+        judgement.check.verdict == "agree"
+        or (judgement := _with_replaced(bound, judgement)).check.verdict == "unchecked"
+    ):
         return judgement
     if (of_code := _with_cause_in_code(bound, judgement, v)) is not None:
         return of_code
@@ -234,6 +238,12 @@ def with_advice(
             rewrite = found.check.rewrite or judgement.check.rewrite
             judgement = replace(found, check=replace(found.check, rewrite=rewrite))
     return judgement
+
+
+def _with_replaced(bound: BoundFunction, judgement: Judgement) -> Judgement:
+    """Add what the function puts in the place of NaN and of infinities, with the gradient that it passes on there."""
+    is_nan = any(one.torch is not None and math.isnan(one.torch) for one in judgement.entries if one.variable)
+    return judgement.joined(notes=[*replaced_values(bound.program, bound.arrays, is_nan=is_nan)])
 
 
 def _with_cause_in_code(bound: BoundFunction, judgement: Judgement, v: Array | None) -> Judgement | None:

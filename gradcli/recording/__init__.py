@@ -17,6 +17,7 @@ torch_meanings     torch's own computation of a call: the meaning of rows that h
 memory             values by the memory that holds them
 foreign_memory     memory that is written to by code which is not torch's
 comparisons        comparisons in the user's code with a number that leaves torch
+made_operands      names of tensors that a line of the user's makes for a call
 decisions          branches, masks and positions that values decide
 steps              masks and other values that change in jumps alone, which are not held constant
 places, user_files  the place of a call in the user's code, and names there; the user's own files

@@ -10,6 +10,8 @@ import math
 from types import FrameType
 from typing import NamedTuple
 
+from gradcli.recording.made_operands import expression_at
+
 _OPERATIONS = {ast.Gt: "gt", ast.GtE: "ge", ast.Lt: "lt", ast.LtE: "le", ast.Eq: "eq", ast.NotEq: "ne"}
 """Operations of comparisons, by the kind of their node."""
 
@@ -33,6 +35,26 @@ class ComparedNumber(NamedTuple):
     text: str
     element: int | None
     is_whole: bool
+
+
+_FOLDS = frozenset("any all equal allclose is_nonzero".split())
+"""Names of the functions whose truth value is a condition as it is written."""
+
+
+def condition_at(frame: FrameType | None) -> str:
+    """Write the condition that a line of code decides at this moment as it is written there; empty if that says little.
+
+    >>> condition_at(None)
+    ''
+    """
+    match node := expression_at(frame):
+        case ast.Compare(ops=[_]):
+            return ast.unparse(node)
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _FOLDS:
+            return ast.unparse(node)
+        case ast.Call(func=ast.Name("bool"), args=[ast.Compare(ops=[_]) as inner]):
+            return ast.unparse(inner)
+    return ""
 
 
 def comparison_at(frame: FrameType | None) -> ComparedNumber | None:

@@ -5,6 +5,7 @@ Where two values are the same number, other positions may be taken.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
@@ -18,7 +19,7 @@ from gradcli.language.program.program_text import ProgramText
 from gradcli.language.program.wengert import Atom, Guards, Program
 from gradcli.recording.aten_calls import Argument, DecidedValue, tensors_in
 from gradcli.recording.call_recorder import CallRecorder
-from gradcli.recording.comparisons import comparison_at
+from gradcli.recording.comparisons import comparison_at, condition_at
 from gradcli.recording.memory import memory
 from gradcli.recording.places import CallPlace, called_at
 
@@ -90,7 +91,7 @@ class RecordedDecisions:
         """Note that Python reads a number: it branches on a truth value, and may do anything with another number."""
         if isinstance(number, bool):
             if not self._is_certain(condition := self.recorder.operand(tensor, place), number):
-                self.guards.append(DecidedValue(condition, str(place), branch=number))
+                self.guards.append(DecidedValue(condition, str(place), condition_at(place.frame), branch=number))
         else:
             self.note_numbers_leaving("item", [tensor], place)
 
@@ -242,9 +243,10 @@ class RecordedDecisions:
             return Guards(part, ())
         text = self._text(part, program)
         free, held = without_detach(part)  # a condition on a value held constant changes with it all the same
-        found = []
-        for guard in guards:
-            shown = (guard.shown or _shortened(text.expression(guard.condition).text)) + guard.at
+        found, written = [], Counter((guard.shown, guard.at) for guard in guards)
+        for guard in guards:  # of several conditions of a line, as in a loop, each is told apart by its numbers
+            own = guard.shown if guard.branch is None or guard.is_late or written[guard.shown, guard.at] == 1 else ""
+            shown = _shortened(own or text.expression(guard.condition).text) + guard.at
             changes = "other elements are taken" if guard.branch is None else "another branch is taken"
             found.append(wengert.Guard(held.get(guard.condition, guard.condition), shown, changes))
         return Guards(free, tuple(found))

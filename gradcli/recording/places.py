@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
-import linecache
 import re
 import sys
 import traceback
@@ -17,6 +15,7 @@ from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording.aten_calls import Application, copied, is_plain, replaced, tensors_in
+from gradcli.recording.made_operands import expression_at, made_operand
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 
@@ -79,19 +78,7 @@ def called_at(frame: FrameType | None) -> str:
     >>> called_at(None)
     ''
     """
-    if frame is None:
-        return ""
-    positions = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
-    first, last, start, stop = positions
-    if first is None or last is None or start is None or stop is None:
-        return ""
-    lines = [linecache.getline(frame.f_code.co_filename, n).encode() for n in range(first, last + 1)]
-    lines[-1] = lines[-1][:stop]
-    lines[0] = lines[0][start:]
-    try:
-        node = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
-    except (SyntaxError, ValueError):
-        return ""
+    node = expression_at(frame)
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
 
 
@@ -136,6 +123,7 @@ class TensorNames:
     def name_of(self, tensor: Tensor, frame: FrameType | None) -> str:
         """Choose the best name for a tensor that no recorded call made, as seen from a line of the user's."""
         found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
+        found = found or made_operand(frame)
         return self.free(found or UNNAMED, numbered=not found)
 
     def known_name(self, tensor: Tensor, frame: FrameType | None) -> str:

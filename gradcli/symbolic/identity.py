@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -145,14 +145,28 @@ def vanishes(expression: Expr) -> bool:
     >>> vanishes(2*sympy.sin(x)*sympy.cos(x) - sympy.sin(2*x)), vanishes(x**2 - x)
     (True, False)
     """
-    if expression == 0:
-        return True
-    if size(expression) > MOST_NODES:
-        return False
-    others = (
-        bottom_up(expression, rewrite) for rewrite in (_joined_roots, _cancelled, partial(_cancelled, by_terms=True))
-    )
-    return _vanishes(expression) or any(other != expression and _vanishes(other) for other in others)
+    if expression == 0 or size(expression) > MOST_NODES:
+        return bool(expression == 0)
+    found = (_vanishes(other) for rewrite in _OTHERWISE if (other := rewrite(expression)) != expression)
+    return _vanishes(expression) or any(found)
+
+
+def _without_logarithms(expression: Expr) -> Expr:
+    """Raise e to a sum that has logarithms, less 1, which is 0 where the sum is a real 0; the sum if it has none.
+
+        log(a) - log(b) + u   ->   a/b*exp(u) - 1
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> _without_logarithms(sympy.log(x + 1) / 2 + x)
+    (x + 1)*exp(2*x) - 1
+    """
+    terms = [one.as_coeff_Mul(rational=True) for one in sympy.Add.make_args(sympy.expand_mul(expression))]
+    logarithms = [(factor, rest.args[0]) for factor, rest in terms if isinstance(rest, sympy.log)]
+    if not logarithms:
+        return expression
+    whole = math.lcm(*(int(factor.q) for factor, _ in logarithms))
+    rest = sympy.Add(*(factor * one for factor, one in terms if not isinstance(one, sympy.log)))
+    return sympy.Mul(*(argument ** (factor * whole) for factor, argument in logarithms), sympy.exp(whole * rest)) - 1
 
 
 def _vanishes(expression: Expr) -> bool:
@@ -384,3 +398,12 @@ def _joined_roots(expression: Expr) -> Expr:
         sign = -1 if above == 1 else 1
         rest.append(sympy.Pow(below if above == 1 else above / below, sympy.Rational(sign, q)))
     return sympy.Mul(*rest)
+
+
+_OTHERWISE: Sequence[Callable[[Expr], Expr]] = (
+    partial(bottom_up, F=_joined_roots),
+    partial(bottom_up, F=_cancelled),
+    partial(bottom_up, F=partial(_cancelled, by_terms=True)),
+    _without_logarithms,
+)
+"""Other ways to write an expression, each of which is 0 only where that is."""

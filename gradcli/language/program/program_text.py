@@ -58,6 +58,10 @@ class TextPiece:
             waiting += [(start + offset, part) for offset, part in piece.parts]
 
 
+LARGEST_INTEGER = 10**22
+"""Least integer that is written as a float, whose nearest float it is for what torch computes."""
+
+
 class ProgramText:
     """Writer of the values of a Program, without recursion where they are asked for in order.
 
@@ -98,7 +102,7 @@ class ProgramText:
                 yield TextPiece(f"{own} = ") + value
 
     def _call(self, call: Call) -> TextPiece:
-        name, parts = call.op.name, [self.expression(one) for one in call.operands]
+        name, parts = call.op.name, [self.expression(one) for one in _said(call)]
         if name in ("neg", "logical_not"):
             sign, tight = ("-", _TIGHT["neg"]) if name == "neg" else ("~", _ALONE)
             return _tight(TextPiece(sign) + parts[0].within(tight), _TIGHT["neg"])
@@ -167,6 +171,15 @@ def as_written(program: Program, named: Mapping[str, Atom], free: Callable[..., 
     return replace(program, text=whole.text, lines=lines, assigned=tuple(values), named=values)
 
 
+def _said(call: Call) -> Sequence[Atom]:
+    """List the operands of a call but for the last ones that are what they are when they are left out."""
+    found, names, defaults = [*call.operands], call.op.operands, call.op.defaults
+    if len(names) == len(found):
+        while found and not found[-1].is_Symbol and number(found[-1]) == defaults.get(names[len(found) - 1]):
+            found.pop()
+    return found
+
+
 def _tight(piece: TextPiece, tight: int) -> TextPiece:
     return TextPiece(piece.text, tight, ((0, piece),))
 
@@ -180,7 +193,8 @@ def _joined(parts: Sequence[TextPiece], between: str = ", ") -> TextPiece:
 
 def _number(atom: Atom) -> TextPiece:
     is_exact = isinstance(atom, sympy.Rational) or atom in (sympy.pi, sympy.E)
-    value = atom if is_exact else number(atom)
+    is_long = isinstance(atom, sympy.Integer) and abs(atom) >= LARGEST_INTEGER
+    value = atom if is_exact and not is_long else number(atom)
     tight = _TIGHT["div"] if "/" in str(value) else _TIGHT["neg"] if value < 0 else _ALONE
     return TextPiece(str(value), tight=tight)
 

@@ -19,7 +19,7 @@ from gradcli.errors import GradcliError, InputError, Place, PointOptionError, Sh
 from gradcli.language.inputs import Value
 from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import Atom, Line, Program, show
-from gradcli.option_words import option
+from gradcli.option_words import Words, option
 from gradcli.parts import is_listed
 from gradcli.parts.claims.asked_claims import claims_of, judged_claims, with_statements
 from gradcli.parts.claims.assumptions import Assumption, assumption_of
@@ -150,6 +150,12 @@ def _require_of_boxes(of_points: Sequence[str]) -> None:
         raise PointOptionError(message, hint=hint)
 
 
+IF_MEANT = Words(
+    f"if the value is meant to be a constant, as in a straight-through estimator, {option('allow', 'cut')} lets it pass"
+)
+"""How a gradient passes that is meant to be without what is held constant."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What is asked of a check, at whatever point.
@@ -217,7 +223,7 @@ class Asked:
             passed=is_right and (found.is_whole or not self.require_all),
             claims=claimed_ones,
             elsewhere=elsewhere,
-            remarks=(*(remarks(assumed, worst.bound.wrt) if assumed else ()), *tried),
+            remarks=(*(remarks(assumed, worst.bound.wrt) if assumed else ()), *tried, *[IF_MEANT] * ("cut" in failing)),
             sampling=sampling,
             check=found,
             **shared,

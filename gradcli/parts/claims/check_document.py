@@ -16,7 +16,7 @@ from gradcli.report import document as doc, wording
 from gradcli.report.appearance import Appearance
 from gradcli.report.compose.answers import Composer
 from gradcli.report.compose.formula_tables import code, known_columns, note, standing, standing_of
-from gradcli.report.document import in_ascii, line
+from gradcli.report.document import TONES, in_ascii, line
 from gradcli.report.numbers import Writer, digits, printable, tone
 from gradcli.report.render.csv import table_text
 from gradcli.report.wording import entry, extent, of_sample
@@ -27,6 +27,9 @@ NEITHER = "neither proved nor refuted"
 
 MOST_OPINIONS, MAX_OPINIONS = 6, 20
 """Most entries whose readings stand next to each other, folded and unfolded; JSON and plain have all."""
+
+IN_THIS_BRANCH = "✓ in this branch"
+"""What is said of an entry that is right in the branch that was taken, where the code takes another one beside it."""
 
 STATUS_TONES: Mapping[str, doc.Role] = {"proved": "good", "agrees": "good", "refuted": "bad"}
 """Roles of the outcomes of claims; the others are open."""
@@ -97,7 +100,15 @@ def _opinion(one: Entry, answer: Checking, write: Writer, *, is_weighted: bool =
         found["relative error"] = "" if one.relative_error is None else f"{one.relative_error:.2g}"
         found["ulps"] = "" if one.ulps is None else f"{one.ulps:.2g}"
     found[""] = line(standing(one.verdict, proven=write.is_full and one.proven, is_slight=one.is_slight))
+    if answer.check is not None and answer.check.verdict == "kink" and _is_in_branch(one, answer.check):
+        found[""] = line(doc.Styled(IN_THIS_BRANCH, TONES["kink"]))
     return {header: cell if isinstance(cell, tuple) else line(cell) for header, cell in found.items()}
+
+
+def _is_in_branch(entry: Entry, check: results.Check) -> bool:
+    """Tell whether a derivative is right, and the code takes another branch, or other elements, beside the point."""
+    is_right = entry.verdict == "agree" and entry.variable is not None
+    return is_right and any(one.kind == "value" and one.verdict == "kink" for one in check.findings)
 
 
 def claims_in_box(answer: results.BoxChecking, digits_shown: int | None, *, is_full: bool) -> Iterator[doc.Node]:

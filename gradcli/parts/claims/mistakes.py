@@ -57,6 +57,9 @@ _CONSTANTS = (sympy.S.One, sympy.pi, sympy.E, sympy.log(2), sympy.log(10), sympy
 CONSTANTS = (*_CONSTANTS, *(1 / constant for constant in _CONSTANTS))
 """Numbers of which a forgotten or surplus factor may be a simple multiple."""
 
+ITSELF = "it is the value of the function, and a claim is a derivative"
+"""What is said of a claim that gives the numbers of the function itself, as another way to compute it."""
+
 FloatArray = npt.NDArray[np.float64]
 """A row for each point: numbers of its entries, values of a Program, or a whole Jacobian."""
 
@@ -159,11 +162,13 @@ def mistake(comparison: ClaimComparison, looks: Sequence[Look]) -> str:
 def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray | None]]:
     """Yield possible mistakes, each with the numbers that it gives: in the whole function, then in its lines."""
     subject, x, truth = evidence.subject, evidence.subject.variable, evidence.truth
+    whole = evidence.measured(subject.program, x)
+    if whole is not None:
+        yield ITSELF, evidence.by_entry(whole[0])
     yield "the sign: the claim is the truth times -1", -truth
     yield "upside down: the claim is 1 over the truth", 1 / truth
     ones = np.ones_like(evidence.v)
     weights = ones if evidence.of == "gradient" else evidence.v
-    whole = evidence.measured(subject.program, x)
     if whole is not None:
         yield from _turned(evidence, whole[1], weights)
         if evidence.of == "vector-Jacobian product":

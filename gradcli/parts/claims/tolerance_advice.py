@@ -37,7 +37,9 @@ def of_numbers(look: Look) -> str:
     absolute = max(abs(to_float(one.claimed) - to_float(one.truth)) for one in apart)
     if not math.isfinite(float(_above(absolute))):
         return ""
-    return _accepted(f"the difference is {absolute:.2g}, where the truth is 0", "atol", absolute)
+    difference = f"the difference is {absolute:.2g}, where the truth is 0"
+    scale = max(abs(to_float(one.truth)) for one in look.seen) or 1.0
+    return _accepted(difference, "atol", absolute) if absolute <= MOST_OFF * scale else difference
 
 
 def of_claim(comparison: ClaimComparison, look: Look, anew: Search) -> str:

@@ -279,6 +279,10 @@ def _unrefuted(
     return answer(status, counted, note=_joined(*notes, shapes))
 
 
+COMPARED = "gradcli.check(f, x, backward_of=g)"
+"""What compares the gradients of two functions, neither of which is the derivative of the other."""
+
+
 def _likeliest(comparison: ClaimComparison, search: Search, failing: Look) -> str:
     """Name the likeliest mistake, from the refuting point and a few others, if there is time."""
     from gradcli.parts.claims.mistakes import MOST_POINTS, mistake
@@ -423,6 +427,10 @@ def _refuted(
         wanted = f"y.shape + {subject.variable}.shape, {show((*y, *x))}"
         turned = f"transposed: the Jacobian has {wanted}, and the claim {show((*x, *y))}"
         likeliest = f"{turned}; and then {likeliest}" if likeliest and worst is not None else turned
+    from gradcli.parts.claims.mistakes import ITSELF
+
+    if likeliest == ITSELF and "::" in text:
+        likeliest += f"; the gradients of two functions are compared from Python: {COMPARED}"
     answer = partial(Claim, str(subject.variable), text, reading.of, "refuted", points, mistake=likeliest)
     if worst is None:
         return answer(note=_joined(*notes, f"transposed, it has no counterexample in {points} points" * (points > 0)))

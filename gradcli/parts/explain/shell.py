@@ -66,7 +66,7 @@ def explain(
     line of the gradient that makes it, in names and in numbers, and its rule; and vᵀJ as the rows of J that v weights,
     and as one product (⊙ is element by element). A loss shows where v comes from. In --json each adjoint has a verdict.
     In --format plain, the numbers of vᵀJ alone. FILE.py in the place of the expression is a script, of which the last
-    backward pass is explained; one with more than three is run twice for that.
+    backward pass is explained; one whose passes take more than some seconds is run twice for that.
 
     \b
     Examples:

@@ -4,10 +4,10 @@ Each row holds texts of the language in the notation of `matching`: a form and i
 counts.  Both sides are the same function in exact arithmetic wherever the form has a value and a derivative, or where
 the reason says; shapes are the same too.  A replacement may begin with definitions, `m = ...; ...`.
 In it `{axis}` is the dimension of the sum in the form if a softmax is along one, `{over}` the constants of the sum or
-mean, `{kept}` the same for a result that broadcasts, `{dim}` the constants of the softmax, `{reduction}` the constant
-of the loss, and `{reduced}` the function that it names, `{spread}` the constants of the variance, and `{angle}` the
-angle between a and b.  In a reason, names in braces are names of the form, and `{it}`
-is the whole form.
+mean, `{kept}` the same for a result that broadcasts, `{count}` the number of elements of each sum, `{dim}` the
+constants of the softmax, `{reduction}` the constant of the loss, and `{reduced}` the function that it names, `{spread}`
+the constants of the variance, and `{angle}` the angle between a and b.  In a reason, names in braces are names of the
+form, and `{it}` is the whole form.
 
 Sources: N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, 2002, chapters 1 and 27;
 R. W. Hamming, "Numerical Methods for Scientists and Engineers", 2nd edition, 1973, chapter 3; the NIST Digital Library
@@ -16,6 +16,7 @@ of Mathematical Functions, chapter 4.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -92,7 +93,8 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
         along, keepdim = "" if dim is None else f", dim={dim}", bool(rest and rest[0])
         over, kept = along + ", keepdim=True" * keepdim, along and f"{along}, keepdim=True"
         axis = _softmax_axis(dim, keepdim, form.shape(match.names["u"])) if "{axis}" in text else None
-    if axis is None and "{axis}" in text:
+    count = _count(match, form) if "{count}" in text else None
+    if (axis is None and "{axis}" in text) or (count is None and "{count}" in text):
         return None
     (dim,) = match.statics.get("softmax") or match.statics.get("log_softmax") or (None,)
     reduction = next((match.statics[name][0] for name in _LOSSES if name in match.statics), "none")
@@ -100,6 +102,7 @@ def _with_constants(text: str, match: Match, form: Form) -> str | None:
     is_many = any(form.shape(atom) != () for atom in match.names.values())
     return text.format(
         axis=axis,
+        count=count,
         over=over,
         kept=kept,
         dim="" if dim is None else f", dim={dim}",
@@ -115,6 +118,15 @@ _ANGLE = "2*atan2(norm(a*norm(b{kept}) - b*norm(a{kept}){over}), norm(a*norm(b{k
 
 _LOSSES = ("binary_cross_entropy", "weighted_binary_cross_entropy")
 """Losses in forms, whose constant is their reduction."""
+
+
+def _count(match: Match, form: Form) -> int | None:
+    """Return the number of elements in each mean of a form; None where its shape is not known."""
+    dim, shape = match.statics["mean"][0], form.shape(match.names["u"])
+    if shape is None:
+        return None
+    along = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return math.prod(shape[one] for one in along)
 
 
 def _softmax_axis(dim: object, keepdim: bool, shape: tuple[int, ...] | None) -> int | None:
@@ -161,6 +173,7 @@ KNOWN = tuple(
     exp(u)/sum(exp(u)) -> softmax(u, dim={axis})
     exp(u)/sum(exp(u)) -> exp(u - logsumexp(u{over}))
     log(sum(exp(u))) -> logsumexp(u{over})
+    log(mean(exp(u))) -> logsumexp(u{over}) - log({count})
     log(exp(a) + exp(b)) -> logaddexp(a, b)
     log(sigmoid(u)) -> logsigmoid(u)
     log(1/(1 + exp(u))) -> logsigmoid(-u)
@@ -274,6 +287,11 @@ OTHERS = tuple(
 the slope of {it} loses digits near -1 and 1
     acos(u) -> 2*atan2(sqrt(1 - u), sqrt(1 + u))
     asin(u) -> atan2(u, sqrt(1 - u)*sqrt(1 + u))
+the slope of {it} loses digits where {u} is large; the same where {u} is not 0
+    tanh(u) -> sign(u)*(1 - 2*sigmoid(-2*abs(u)))
+    sigmoid(u) -> 1 - sigmoid(-u)
+    u/(1 + abs(u)) -> sign(u)*(1 - 1/(1 + abs(u)))
+    softsign(u) -> sign(u)*(1 - 1/(1 + abs(u)))
 {it} loses digits; the same where neither {a} nor {c} is 0
     sqrt(a**2*c**2 + b**2*c**4) - b*c**2 -> a**2/(hypot(a/c, b) + b)
     sqrt((a*c)**2 + (b*c**2)**2) - b*c**2 -> a**2/(hypot(a/c, b) + b)
@@ -347,6 +365,7 @@ the slope of {it} loses digits near -1 and 1
     sqrt(u**2 + n) -> hypot(u, sqrt(n))
     log(sum(exp(u))) -> m = detach(amax(u{over})); m + log(sum(exp(u - m){over}))
     logsumexp(u) -> m = detach(amax(u{over})); m + log(sum(exp(u - m){over}))
+    log(mean(exp(u))) -> m = detach(amax(u{over})); m + log(mean(exp(u - m){over}))
     sqrt(a**2 - b**2) -> sqrt(abs(a) - b)*sqrt(abs(a) + b)
     a/(b*c) -> a/b/c
     a/b**2 -> a/b/b

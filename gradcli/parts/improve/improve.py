@@ -30,6 +30,7 @@ from gradcli.report.numbers import in_a_line
 from gradcli.results import Array, BitsLost, Check, Improvement, Rewrite, Strip
 
 if TYPE_CHECKING:
+    from gradcli.parts.improve.exploring import Measured
     from gradcli.parts.improve.measuring import LostBits, Measure
 
 MOST_POINTS = 64
@@ -179,7 +180,7 @@ def _improved(bound: BoundFunction, ranges: Mapping[str, str], sample: _Sample) 
     answer = replace(answer, switches=tuple(filter(None, (found.one.condition,))), after=_lost(after, bits))
     form, moving = found.one.form, tuple(ranges) or tuple(filter(None, (sample.shown[0].variable,)))
     lost = still_lost(form.program, after, measure, lambda point: measured([point], 0), moving)
-    answer = replace(answer, still_lost=lost)
+    answer = replace(answer, still_lost=lost, notes=(*unknown, *_simpler(found.simpler, bits)))
     return _better(answer, form.value_text, form.reasons, where, is_proved=is_proved, has_series=found.has_series)
 
 
@@ -366,6 +367,13 @@ def _none_found() -> str:
     if is_over_time():
         return "the search was not finished within the budget"
     return "known cures, identities, series, and two forms joined were tried: none loses less and is the same function"
+
+
+def _simpler(one: Measured | None, bits: int) -> Iterator[str]:
+    """Name a form that is much shorter than the best one, and good enough for a check."""
+    if one is not None:
+        lost = f"loses at most {round(one.loss.worst)} of {bits} bits"
+        yield f"simpler, and good enough for a check: {one.form.value_text}, which {lost}"
 
 
 # -- how it is known

@@ -46,6 +46,9 @@ PLATEAU = 1.0
 SHARE = 0.5
 """Largest share of the bits lost by the best form alone that two forms may lose, to be worth a switch."""
 
+SHORT = 0.5
+"""Largest length of a form next to that of the best one, to be named as the simpler one."""
+
 MeasureAt = Callable[[Mapping[str, Array]], Measure]
 """Function that makes the measure of forms at one more point."""
 
@@ -58,11 +61,13 @@ class BetterForm:
         one: The form, measured at the points.
         parts: The forms that it is made of, with the points where each serves.
         compared: The number of points at which it was compared.
+        simpler: A form of at most half its length that loses no more than a check lets pass, if there is one.
     """
 
     one: Measured
     parts: Sequence[Side]
     compared: int
+    simpler: Measured | None = None
 
     @property
     def bases(self) -> Sequence[str]:
@@ -100,9 +105,24 @@ def improved(
             set_step("comparing the forms")
             parts = one.sides or (Side(one, range(len(measure.points))),)
             if all(_is_same(program, part, measure.points, beside) for part in parts):
-                return BetterForm(
-                    one, parts, len({place for part in parts for place in spaced(part.places, MOST_COMPARED)})
-                )
+                count = len({place for part in parts for place in spaced(part.places, MOST_COMPARED)})
+                return BetterForm(one, parts, count, _simpler(program, one, gaining, measure, beside))
+    return None
+
+
+def _simpler(
+    program: Program,
+    best: Measured,
+    gaining: Sequence[Measured],
+    measure: Measure,
+    beside: Sequence[Mapping[str, Array]],
+) -> Measured | None:
+    """Find a much shorter form than the best one whose numbers a check lets pass, the one that loses least first."""
+    for one in gaining:
+        is_short = len(one.form.text) <= SHORT * len(best.form.text) and one.form.basis is None and not one.sides
+        side = Side(one, range(len(measure.points)))
+        if is_short and one.loss.worst <= measure.agreeing and _is_same(program, side, measure.points, beside):
+            return one
     return None
 
 

@@ -22,8 +22,9 @@ from gradcli.autodiff.jacobians import vjp
 from gradcli.autodiff.run import array_of, run
 from gradcli.errors import GradcliError
 from gradcli.parts.running.backward_hooks import changing_hooks
+from gradcli.parts.running.calling import Called, custom_of
 from gradcli.parts.running.custom_functions import CustomFunction, VariantResult, alone
-from gradcli.parts.running.faults import tried, words
+from gradcli.parts.running.faults import AS_GIVEN, OPPOSITE, tried, words
 from gradcli.parts.running.forward_refusals import is_tried, place_of
 from gradcli.parts.running.function_modes import ForwardModeOfFunction, SecondOrderOfFunction
 from gradcli.parts.running.measured_slopes import SEED, slope_of_sum
@@ -56,12 +57,15 @@ class Trial:
         fault: The fault, as a sentence, with the class and the line of its `backward`; empty if there is none.
         is_here: Whether it is wrong where it was applied, and not only elsewhere.
         is_measured: Whether its forward, moved a little, tells so, as its recording does not follow it.
+        meant: The function whose derivative its backward may be meant to be, as a text of Python: `g` where none is
+            known; empty where a mistake explains it.
     """
 
     tried: str
     fault: str
     is_here: bool
     is_measured: bool = False
+    meant: str = ""
 
 
 _TRIED: Mapping[Mode | Literal[""], tuple[type[CustomFunction], ...]] = {
@@ -128,7 +132,7 @@ def _trial(
         return Trial(
             f"{said}; next to its forward alone it {fault.removeprefix(f'{called} ')}, but {whole}", "", is_here=False
         )
-    return Trial(said, fault, is_here, is_measured=not custom.is_fully_recorded)
+    return Trial(said, fault, is_here, is_measured=not custom.is_fully_recorded, meant=_meant(custom, fault))
 
 
 def _is_meant(recorded: RecordedFunction) -> bool:
@@ -162,3 +166,27 @@ def blamed(
         return "; ".join(faults)
     hooks = changing_hooks(recorded, wrt) if mode != "forward mode" else []
     return f"the hook{'s' * (len(hooks) > 1)} {', '.join(hooks)} changed the gradient" if hooks else ""
+
+
+def _meant(custom: CustomFunction, fault: str) -> str:
+    """Name the function whose derivative a backward may be meant to be, by the words on what is wrong with it."""
+    _, _, mistake = fault.partition(": ")
+    if len(custom.names) == 1 and mistake.removesuffix(OPPOSITE).endswith(AS_GIVEN):
+        return "lambda x: -x" if mistake.endswith(OPPOSITE) else "lambda x: x"
+    return "g" if not mistake or AS_GIVEN in mistake else ""
+
+
+def said_if_meant(function: Called, found: Sequence[Trial]) -> list[str]:
+    """Say how a backward that is meant to be that of another function is checked, where one is wrong by itself.
+
+    Args:
+        function: The function that is checked.
+        found: What was found of the custom functions in it.
+    """
+    wrong = [one.meant for one in found if one.fault and one.meant]
+    if not wrong:
+        return []
+    g = "g" if custom_of(function) is None else wrong[0]
+    of = "another function g" if g == "g" else "the identity" if "-" not in g else "another function"
+    meant = "if it is meant to be another gradient, as in a straight-through estimator"
+    return [f"{meant}, compare it with that of {of}, from Python: gradcli.check(f, x, backward_of={g})"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.errors import InputError, UsageError, did_you_mean
+from gradcli.errors import GradcliError, InputError, UsageError, did_you_mean
 from gradcli.language.ops import find
 from gradcli.option_words import option
 from gradcli.questions.parsed_text import ArgumentStructure
@@ -237,6 +238,17 @@ def custom_of(function: Called) -> Argument:
     """Find the `autograd.Function` whose `apply` this is; None of any other function."""
     owner = getattr(function, "__self__", None)
     return owner if isinstance(owner, type) and issubclass(owner, torch.autograd.Function) else None
+
+
+@contextlib.contextmanager
+def advising_on_words(name: str, value: object) -> Iterator[None]:
+    """Say, where a value cannot be read and is a word, what makes a parameter take one."""
+    try:
+        yield
+    except GradcliError as error:
+        if isinstance(value, str) and value.strip().isidentifier():
+            error.advise(f"a parameter that takes a word is annotated in its def: {name}: str")
+        raise
 
 
 def argument(kind: type, array: Array | str, name: str) -> Argument:

@@ -83,6 +83,15 @@ def _of_measured(failing: Sequence[VariantResult], name: str) -> str:
     return "its forward, moved a little, has another slope"
 
 
+ONCE_AND_TWICE = "gives the same for twice the gradient it is given, as where that is clipped or its sign is taken"
+"""What is said of a backward that is of another size of v, but not of every one."""
+
+AS_GIVEN = "is the gradient that it is given"
+"""What is said of a backward that is that of the identity, as of a straight-through estimator."""
+
+OPPOSITE = ", with the other sign"
+"""What follows of a backward that turns a gradient around."""
+
 # -- mistakes
 
 
@@ -95,7 +104,8 @@ def _of_vector(custom: CustomFunction, name: str, result: VariantResult) -> str:
     if not found.any() or not all(np.isfinite(one).all() for one in (found, twice, other, both)):
         return ""
     if custom.is_same(result, name, twice, found):
-        return "does not multiply by the gradient it is given"
+        ignores = custom.is_same(result, name, other, found)
+        return "does not multiply by the gradient it is given" if ignores else ONCE_AND_TWICE
     sums = ((twice, 2 * found), (both, found + other))
     is_linear = all(np.abs(own - one).max() <= LINEAR * max(largest(own), largest(one)) for own, one in sums)
     return "" if is_linear else "is not linear in the gradient it is given"
@@ -124,6 +134,7 @@ def _mistakes(
         _of_elements(custom, name, results, truths),
         [] if only_wrong else _of_arrays(custom, name, results, truths),
         _factors(custom, results, truths, found, counted),
+        [(AS_GIVEN, [one.v for one in results]), (f"{AS_GIVEN}{OPPOSITE}", [-one.v for one in results])],
     )
     with np.errstate(all="ignore"):
         for said, others in likely:

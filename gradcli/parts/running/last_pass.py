@@ -1,8 +1,8 @@
 """The last backward pass of a script, explained.
 
-Nobody knows which pass is the last before the script is over, and by then its graph is gone: each of the first few is
-explained, and a script with more of them is run once more for its last one.  It runs as Python runs it.  Its output is
-shown the first time, on standard error, and not the second time.
+Nobody knows which pass is the last before the script is over, and by then its graph is gone: each of the first ones is
+explained, for as long as that takes a few seconds in all, and a script that goes on after that is run once more for its
+last one.  It runs as Python runs it.  Its output is shown the first time, on standard error, and not the second time.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -25,7 +26,10 @@ from gradcli.recording.places import CallPlace
 from gradcli.results import Answer, Pass, Result
 
 FEW = 3
-"""Most passes of a script that is run once."""
+"""Passes that are explained in any case."""
+
+SECONDS = 6.0
+"""Seconds of processor time after which no further pass is explained while a script runs."""
 
 
 def answer_on_last_pass(
@@ -43,7 +47,7 @@ def answer_on_last_pass(
         InputError: The script makes no pass, ends by an error, or the pass cannot be recorded.
     """
     name = PurePath(script.name).name
-    recorder = _AskedRecorder(range(1, FEW + 1), name, command, given, budget)
+    recorder = _AskedRecorder(None, name, command, given, budget)
     with away_from_output():
         ended = answer_passes(script, recorder)
     if ended == INTERRUPTED:
@@ -56,8 +60,8 @@ def answer_on_last_pass(
         raise InputError(f"{name} ends by an error, with the exit code {ended}", hint=hint)
     if last is None:
         raise MissingPassError(f"{name} makes no backward pass", hint=f"name a function of it: {script.name}::NAME")
-    if last.number > FEW:
-        recorder = _AskedRecorder([last.number], name, command, given, budget)
+    if recorder.answered != last.number:
+        recorder = _AskedRecorder(last.number, name, command, given, budget)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             answer_passes(script, recorder)
         remarks = (*remarks, f"{name} was run twice: to count its {last.number:,} passes, and to explain the last one")
@@ -68,24 +72,32 @@ def answer_on_last_pass(
 
 
 class _AskedRecorder(ScriptRecorder):
-    """Recorder of a script that answers a command on some passes, while the graph of each is there.
+    """Recorder of a script that answers a command on one pass, or on the first ones, while the graph of each is there.
 
     Attributes:
         last: The last pass so far.
+        answered: The number of the last pass that was answered, or refused.
     """
 
     def __init__(
-        self, numbers: Sequence[int], name: str, command: str, given: Mapping[str, object], budget: float | None
+        self, number: int | None, name: str, command: str, given: Mapping[str, object], budget: float | None
     ) -> None:
-        super().__init__(self._note, check=True, seconds=budget, wrt=(), only=numbers[-1])
-        self.numbers, self.name, self.command, self.given = numbers, name, command, given
+        super().__init__(self._note, check=True, seconds=budget, wrt=(), only=number)
+        self.asked_number, self.name, self.command, self.given = number, name, command, given
         self.last: Pass | None = None
+        self.answered = 0
+        self._spent = 0.0
         self._answer_found: Result | None = None
 
     def is_asked(self, number: int) -> bool:
         """Tell whether a pass is to be answered, by its number."""
         self._answer_found = None  # of a pass before it
-        return number in self.numbers
+        if self.asked_number is not None:
+            return number == self.asked_number
+        if number > FEW and self._spent > SECONDS:
+            self.only = number - 1  # nothing is recorded any more
+            return False
+        return True
 
     def found(self) -> Result:
         """Return the answer on the last pass.
@@ -101,10 +113,20 @@ class _AskedRecorder(ScriptRecorder):
         return self._answer_found
 
     def _note(self, told: Pass) -> None:
-        is_further = told.number > self.numbers[-1] and self.numbers[0] > 1  # than the one that was the last before
+        is_further = (
+            self.asked_number is not None and told.number > self.asked_number
+        )  # than the one that was the last before
         self.last = self.last if is_further else told
+        self.answered = told.number if told.is_judged else self.answered
 
     def _answered(self, told: Pass, given: Mapping[str, Argument], place: CallPlace) -> Pass:
+        began = time.process_time()
+        try:
+            return self._asked_of(told, given, place)
+        finally:
+            self._spent += time.process_time() - began
+
+    def _asked_of(self, told: Pass, given: Mapping[str, Argument], place: CallPlace) -> Pass:
         y, vs = output_and_vectors(given)
         if len(vs) > 1:
             raise InputError("a pass of several gradient vectors at once is not explained")

@@ -31,6 +31,7 @@ from gradcli.parts import is_listed
 from gradcli.parts.running.calling import (
     ArrayResultError,
     Called,
+    advising_on_words,
     argument,
     give_values,
     module_of,
@@ -262,7 +263,10 @@ class PythonFunction(Function):
 
     def _value(self, name: str, value: Value) -> Argument:
         """Read the numbers of a value, or the word of a parameter that takes one."""
-        return str(value) if self._taken.kinds.get(name) is str else read_value(value, f"--at {name}")
+        if self._taken.kinds.get(name) is str:
+            return str(value)
+        with advising_on_words(name, value):
+            return read_value(value, f"--at {name}")
 
     def recorded(self, at: Inputs | None = None) -> Recorded:
         """Record the function at a point."""

@@ -32,7 +32,7 @@ from gradcli.language.program.opaque import opaque_outputs
 from gradcli.language.program.passes import shared, symbol_of
 from gradcli.language.program.wengert import Atom, Guard, Program, needed
 from gradcli.parts.running import backward_calls
-from gradcli.parts.running.blaming import Trial, blamed, trials
+from gradcli.parts.running.blaming import Trial, blamed, said_if_meant, trials
 from gradcli.parts.running.calling import Signature, WeightedFunction, argument, nearest_values, one_tensor
 from gradcli.parts.running.code_lines import with_lines_of_code
 from gradcli.parts.running.cuts import SLACK, HeldConstant, cut_of, in_short, is_close, largest
@@ -316,10 +316,10 @@ class Recorded:
 
     def trials_told(self, verdict: Verdict, mode: Mode | Literal[""] = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Say which functions and operations are wrong, unless the verdict says so, and all that was tried."""
-        found = self.trials(mode)
+        found, rules = self.trials(mode), () if mode else broken_rules(self.recorder.opaque)
         wrong = (one for one in found if one.fault and not (one.is_here and verdict == "disagree"))
-        rules = () if mode else broken_rules(self.recorder.opaque)
-        return (*(one.fault for one in wrong), *rules), tuple(one.tried for one in found if one.tried)
+        meant = said_if_meant(self.call.function, [] if mode else found)
+        return (*(one.fault for one in wrong), *rules), (*filter(None, (one.tried for one in found)), *meant)
 
     def weighted(self, v: Array) -> Recorded:
         """Record the sum of its outputs with these weights."""

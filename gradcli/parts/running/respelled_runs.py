@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from gradcli.cli.console import is_sent
 from gradcli.cli.default_command import DERIVATIVE
@@ -16,6 +17,9 @@ from gradcli.errors import GradcliError, MissingPassError
 from gradcli.parts.running.targets import functions_of, instance_of
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
+
+_PASSES = re.compile(r"\.backward\(|autograd\.grad\(")
+"""Calls that make a backward pass."""
 
 _DEBUGGING = frozenset(["detect-anomaly", "anomaly", "debug", "trace", "nan", "find-nan", "check-nan", "autograd"])
 """Options that ask `run` for what it does of itself."""
@@ -88,6 +92,19 @@ def _in_place_of_expression(line: TypedLine, error: GradcliError) -> Iterator[Wo
             has_value = "--at" in line.flags.values()
             if passes and path.endswith(".py") and not has_value and line.command not in ("", DERIVATIVE):
                 yield line.put(line.others[0], 1, f"{path}::{passes[-1]}")
-            if not is_without_pass and (re.search(r"\.backward\(|autograd\.grad\(", text) or not names):
+            if not is_without_pass and (_makes_passes(text, names) or not names):
                 yield ("run", path)
             yield from (line.put(line.others[0], 1, f"{path}::{name}") for name in names[:2] if has_value)
+
+
+def _makes_passes(text: str, names: Collection[str]) -> bool:
+    """Tell whether a script makes backward passes when it is run: outside of its functions, or in one that it calls."""
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return bool(_PASSES.search(text))
+    outside = [one for one in statements if not isinstance(one, ast.FunctionDef | ast.ClassDef)]
+    calls = [node.func for one in outside for node in ast.walk(one) if isinstance(node, ast.Call)]
+    is_here = any(isinstance(one, ast.Attribute) and one.attr in ("backward", "grad") for one in calls)
+    is_called = any(isinstance(one, ast.Name) and one.id in names for one in calls)
+    return is_here or (is_called and bool(_PASSES.search(text)))

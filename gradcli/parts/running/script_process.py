@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-call"
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.abc
 import linecache
@@ -53,6 +54,7 @@ class UserScript:
         code: What is run in place of the text or the file; None where Python can run that as it stands.
         imports: The whole names of what it lacks an import of, by the names that it has for them.
         remarks: What is done with it before it is run, in words.
+        cells: The code of each cell of a notebook that is run as it stands; its text is these, joined.
     """
 
     name: str
@@ -61,6 +63,7 @@ class UserScript:
     code: str | None = None
     imports: Mapping[str, str] = field(default_factory=dict)
     remarks: Sequence[str] = ()
+    cells: Sequence[str] = ()
 
     def run(self) -> None:
         """Run it as the main module, with its own command line and import path."""
@@ -81,18 +84,29 @@ class UserScript:
                 module.__file__ = path
             sys.modules["__main__"] = module
             module.__dict__.update((name, resolve_name(whole)) for name, whole in self.imports.items())
-            loader.exec_module(module)
+            if self.cells:
+                _run_in(module, path, self.cells)
+            else:
+                loader.exec_module(module)
         finally:
             sys.argv, sys.path[0], sys.modules["__main__"] = before, folder, main
 
 
-def run_text(name: str, path: str, text: str) -> ModuleType:
-    """Run the text of a file that Python itself cannot run, such as a notebook, as a module of this name."""
-    loader = _MainLoader(path, text)
-    module = module_from_spec(ModuleSpec(name, loader))
+def run_cells(name: str, path: str, cells: Sequence[str]) -> ModuleType:
+    """Run the cells of a notebook, in order, as a module of this name."""
+    module = module_from_spec(ModuleSpec(name, _MainLoader(path, "\n".join(cells))))
     module.__file__ = path
-    loader.exec_module(module)
+    _run_in(module, path, cells)
     return module
+
+
+def _run_in(module: ModuleType, path: str, cells: Sequence[str]) -> None:
+    """Run cells one after the other in a module, each as a file of its own: `train.ipynb, cell 2`."""
+    futures: list[ast.stmt] = []
+    for number, cell in enumerate(cells, start=1):
+        loader = _CellLoader(f"{path}, cell {number}", cell, futures)
+        linecache.cache[loader.path] = len(cell), None, [f"{line}\n" for line in cell.split("\n")], loader.path
+        loader.exec_module(module)
 
 
 class _MainLoader(importlib.abc.InspectLoader):
@@ -108,6 +122,22 @@ class _MainLoader(importlib.abc.InspectLoader):
     def get_code(self, fullname: str) -> CodeType:
         """Compile the text."""
         return self.source_to_code(self.source, self.path)
+
+
+class _CellLoader(_MainLoader):
+    """Loader of a cell of a notebook, with what the cells before it import from `__future__`, as Jupyter has it."""
+
+    def __init__(self, path: str, source: str, futures: list[ast.stmt]) -> None:
+        super().__init__(path, source)
+        self.futures = futures
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compile the text."""
+        tree = ast.parse(self.source, self.path)
+        own = [one for one in tree.body if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
+        tree.body[:0] = self.futures
+        self.futures += own
+        return self.source_to_code(tree, self.path)
 
 
 def answer_passes(script: UserScript, recorder: contextlib.AbstractContextManager[Any]) -> int | None:

@@ -64,8 +64,10 @@ def user_script(name: str, arguments: Sequence[str] = (), text: str | None = Non
 
     if text is None and not os.path.exists(name):
         raise InputError(f"there is no file {name}")
+    cells: Sequence[str] = ()
     if text is None and is_notebook(name):
-        text = script_of(name)
+        cells = cells_of(name)
+        text = joined(cells)
     written = _text_of_file(name) if text is None else text
     if written is None:
         return UserScript(name, arguments)
@@ -79,7 +81,9 @@ def user_script(name: str, arguments: Sequence[str] = (), text: str | None = Non
         lines = "; ".join(line for _, line in given.values())
         told.append(f"the script lacks an import without which Python refuses it, and is given it: {lines}")
     imports = {name: path for name, (path, _) in given.items()}
-    return UserScript(name, arguments, text, None if code == written else code, imports, tuple(told))
+    if code != written:
+        return UserScript(name, arguments, text, code, imports, tuple(told))
+    return UserScript(name, arguments, text, None, imports, tuple(told), tuple(cells))
 
 
 def is_notebook(path: str) -> bool:
@@ -87,8 +91,8 @@ def is_notebook(path: str) -> bool:
     return path.endswith(".ipynb")
 
 
-def script_of(path: str) -> str:
-    """Return the code of the cells of a notebook, in order, without magics and commands of the shell.
+def cells_of(path: str) -> list[str]:
+    """Return the code of each cell of a notebook that has code, without magics and commands of the shell.
 
     Raises:
         InputError: It is no notebook.
@@ -99,8 +103,12 @@ def script_of(path: str) -> str:
     except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{path} cannot be read as a notebook: {type(error).__name__}"
         raise InputError(message, hint="save it as a script, and run that") from None
-    lines = ("\n".join(code)).split("\n")
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines) + "\n"
+    return ["\n".join("" if one.lstrip().startswith(("%", "!")) else one for one in cell.split("\n")) for cell in code]
+
+
+def joined(cells: Sequence[str]) -> str:
+    """Join the cells of a notebook to the text of one script."""
+    return "\n".join(cells) + "\n"
 
 
 def _text_of_file(path: str) -> str | None:

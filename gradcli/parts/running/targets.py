@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import io
 import os
 import re
@@ -25,7 +26,7 @@ from gradcli import trial
 from gradcli.complete_output import text_output
 from gradcli.errors import GradcliError, InputError, did_you_mean, listed_names
 from gradcli.language.text.signs import NAME
-from gradcli.parts.running.script_texts import is_notebook, script_of
+from gradcli.parts.running.script_texts import cells_of, is_notebook, joined
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _functions(path: str) -> list[str]:
 def _text_of(path: str) -> str:
     """Read the text of a file of Python; empty where it cannot be read."""
     with contextlib.suppress(OSError, InputError):
-        return script_of(path) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
+        return joined(cells_of(path)) if is_notebook(path) else Path(path).read_text(encoding="utf-8", errors="replace")
     return ""
 
 
@@ -339,11 +340,11 @@ def _of_file(target: Target) -> ModuleType:
 
 def run_notebook(path: str, name: str) -> ModuleType:
     """Run the cells of a notebook, in order, as a module of this name."""
-    from gradcli.parts.running.script_process import run_text
+    from gradcli.parts.running.script_process import run_cells
 
     whole = str(Path(path).resolve())
     sys.path.insert(0, os.path.dirname(whole))
-    return run_text(name, whole, script_of(path))
+    return run_cells(name, whole, cells_of(path))
 
 
 def _of_module(target: Target) -> ModuleType:
@@ -378,7 +379,17 @@ def _found(target: Target, module: ModuleType) -> object:
     if isinstance(found, type):
         made = [name for name, one in vars(module).items() if isinstance(one, found)]
         own, small = target.text.removesuffix(target.name), found.__name__.lower()
-        making = f"write {small} = {found.__name__}() below it, and ask for {own}{small}"
+        making = f"write {small} = {found.__name__}({_required(found)}) below it, and ask for {own}{small}"
         hint = f"ask for an instance of it: {own}{made[0]}" if made else making
         raise InputError(f"{target.text} is a class, and no function of tensors", hint=hint)
     return found
+
+
+def _required(kind: type) -> str:
+    """Write the arguments without which an instance of a class is not made: `in_features=…, out_features=…`."""
+    try:
+        parameters = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    needed = [one for one in parameters if one.default is one.empty]
+    return ", ".join(f"{one.name}=…" for one in needed if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD))

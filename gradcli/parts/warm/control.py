@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import glob
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import IO
 
 from gradcli.parts.warm import paths
 
 STOPPING = 5.0
+
+LOADING = 120.0
+"""Seconds within which a process is ready: it takes some ten, and more on a machine that does much else."""
 
 _PROGRAM = (
     "import sys; sys.path[:] = dict.fromkeys(p for p in [*sys.path, sys.argv[2]] if p); "
@@ -57,7 +62,7 @@ def begin(idle: float) -> IO[bytes]:
         idle: Seconds without a call after which it ends.
     """
     process = subprocess.Popen(  # noqa: S603 -- this interpreter, and no word of the user's
-        [sys.executable, "-c", _PROGRAM, str(idle), os.path.dirname(paths.PACKAGE)],
+        [sys.executable, *_flags(), "-c", _PROGRAM, str(idle), os.path.dirname(paths.PACKAGE)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -71,10 +76,34 @@ def begin(idle: float) -> IO[bytes]:
     return process.stdout
 
 
-def start(idle: float) -> str:
-    """Start a process, and wait until it takes calls; give the reason why it does not, or nothing."""
-    with begin(idle) as said:
-        lines = said.read().decode(errors="replace").split("\n")  # to the end of its output
-    if "ready" in lines:
+def _flags() -> Iterator[str]:
+    """Write the options of this interpreter, so that the process is one for calls such as this."""
+    flags = {"-I": sys.flags.isolated, "-E": sys.flags.ignore_environment, "-P": sys.flags.safe_path}
+    flags |= {"-s": sys.flags.no_user_site, "-S": sys.flags.no_site, "-B": sys.flags.dont_write_bytecode}
+    yield from (word for word, is_on in flags.items() if is_on)
+    yield from ("-" + "O" * sys.flags.optimize,) if sys.flags.optimize else ()
+    yield from (f"-X{name}" if value is True else f"-X{name}={value}" for name, value in sys._xoptions.items())
+
+
+def start(idle: float, seconds: float = LOADING) -> str:
+    """Start a process, and wait until it takes calls; give the reason why it does not, or nothing.
+
+    Args:
+        idle: Seconds without a call after which it ends.
+        seconds: The longest time to wait.
+    """
+    said, end = b"", time.monotonic() + seconds
+    with begin(idle) as output:
+        while select.select([output], [], [], max(0.0, end - time.monotonic()))[0]:
+            piece = os.read(output.fileno(), 4096)
+            said += piece
+            if not piece:  # to the end of its output
+                break
+        else:
+            return f"it still loads after {seconds:.0f} s, on a busy machine; gradcli warm status tells when it runs"
+    lines = said.decode(errors="replace").split("\n")
+    if "ready" not in lines:
+        return next(filter(None, reversed(lines)), "it ended without a word, as where memory is short")
+    if running(paths.name()):
         return ""
-    return next(filter(None, reversed(lines)), "another one is about to")
+    return "the one that started is for other calls, as files of gradcli or the environment have changed; try again"

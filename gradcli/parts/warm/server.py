@@ -66,17 +66,20 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
     """
     path = paths.socket_path()
     if not paths.make_folder():
+        _say(f"the folder {paths.folder()} cannot be used")
         return
     os.umask(0o077)  # each child takes that of its call
     with open(path.removesuffix("socket") + "lock", "a", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            _say("another one is loading; gradcli warm status tells when it runs")
             return
         lock.truncate(0)
         threads = load()
         if path != paths.socket_path():
-            return  # the installation has changed meanwhile
+            _say("the installation has changed meanwhile; try again")
+            return
         with socket.socket(socket.AF_UNIX) as listener:
             new = path.removesuffix("socket") + str(os.getpid())  # nobody else's who lives
             with contextlib.suppress(FileNotFoundError):
@@ -88,6 +91,12 @@ def serve(idle: float, ready: Callable[[], None], load: Callable[[], int], progr
             lock.flush()
             ready()
             _fork_for_each(listener, idle, partial(_be_a_call, listener, lock.fileno(), threads, program))
+
+
+def _say(reason: str) -> None:
+    """Tell the starter of the process why it takes no calls."""
+    with contextlib.suppress(OSError):  # the starter has gone
+        os.write(1, f"{reason}\n".encode())
 
 
 def main(idle: float) -> None:

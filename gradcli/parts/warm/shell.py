@@ -50,7 +50,10 @@ def warm(action: Action = "status", idle: Idle = IDLE) -> str:
         reason = "" if found else control.start(idle * _MINUTE)
         found = found or control.running(paths.name())
         if not found:
-            raise UsageError(f"the warm process does not start: {reason}", hint="gradcli works without it")
+            raise UsageError(
+                f"no warm process takes calls yet: {reason}",
+                hint="gradcli works without it: each call starts by itself",
+            )
     if found:
         return f"the warm process {', '.join(map(str, found))} {did}\n"
     advice = "gradcli warm start starts one; GRADCLI_WARM=1 lets the first call do it"

@@ -149,12 +149,12 @@ def of_asked(check: results.Check, answer: results.Answer) -> results.Check:
     """Return a check with the verdict on what was asked for alone.
 
     What it found of the value, and next to second derivatives of the first ones, is said below them; that a value is
-    held constant is of its derivative.
+    held constant, or that the code takes another branch beside the point, is of its derivative.
     """
     if isinstance(answer, results.Evaluation):
         return check
     beside = _BESIDE_SECOND if isinstance(answer, results.Hessian | results.HVP) else ("value",)
-    own = tuple(one for one in check.findings if one.kind not in beside or one.verdict == "cut")
+    own = tuple(one for one in check.findings if one.kind not in beside or one.verdict in ("cut", "kink"))
     is_of_findings = check.findings_count == len(check.findings) > len(own)
     if not is_of_findings or check.verdict not in {one.verdict for one in check.findings}:
         return check

@@ -155,6 +155,39 @@ def test_improve_names_the_form_that_a_check_names(text: str, where: dict[str, A
     assert f"{text} is also defined" not in check.rewrite.reason
 
 
+PROVED: list[Any] = [
+    ("log(sigmoid(x))", {"x": -1000}, "logsigmoid(x)"),
+    ("log(softmax(x))", {"x": [0, 1000]}, "log_softmax(x)"),
+    ("log(cosh(x))", {"x": 1000}, "logaddexp(x, -x) - log(2)"),
+    ("tanh(x)", {"x": 20}, "sign(x)*(1 - 2*sigmoid(-2*abs(x)))"),
+    ("sigmoid(x)", {"x": 50}, "1 - sigmoid(-x)"),
+    ("x/(1 + abs(x))", {"x": -1e10}, "sign(x)*(1 - 1/(1 + abs(x)))"),
+    ("log(mean(exp(x), dim=1))", {"x": [[1000, 1001], [1, 2]]}, "logsumexp(x, dim=1) - log(2)"),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "form"), PROVED, ids=[text for text, *_ in PROVED])
+def test_forms_with_logarithms_are_proved(text: str, at: dict[str, Any], form: str) -> None:
+    """By what they are the logarithms of."""
+    found = Function(text).improve(at)
+    assert (found.form, found.same) == (form, "proved")
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "said"),
+    [
+        ("log(sum(exp(x)))", {"x": [1000, 1001]}, "logsumexp(x), which loses at most 9 of 53 bits"),
+        ("log(mean(exp(x)))", {"x": [1000, 1001]}, "logsumexp(x) - log(2), which loses at most 9 of 53 bits"),
+        ("(exp(x) - 1)/x", {"x": 1e-10}, "expm1(x)/x, which loses at most 20 of 53 bits"),
+    ],
+)
+def test_a_simpler_form_is_named_too(text: str, at: dict[str, Any], said: str) -> None:
+    """Where a check lets it pass, and it is much shorter than the form that loses least."""
+    found = Function(text).improve(at)
+    assert found.notes == (f"simpler, and good enough for a check: {said}",)
+    assert Function(said.partition(", which")[0]).check(at).passed
+
+
 def test_a_snippet_has_a_better_form_too() -> None:
     """Of its function."""
     answer = Function("x = torch.tensor(1e-4, requires_grad=True)\ny = 1 - torch.cos(x)\ny.backward()").improve()

@@ -414,11 +414,12 @@ def test_a_leaf_that_shares_memory_is_a_leaf_of_its_own(gradcli: Command) -> Non
 
 
 @pytest.mark.part("explain")
-@pytest.mark.parametrize(("passes", "runs"), [(1, 1), (3, 1), (4, 2)])
+@pytest.mark.parametrize(("passes", "seconds", "runs"), [(1, 60, 1), (12, 60, 1), (3, 0, 1), (4, 0, 2)])
 def test_a_script_of_few_passes_is_run_once_for_its_last(
-    passes: int, runs: int, folder: Path, gradcli: Command
+    passes: int, seconds: float, runs: int, folder: Path, gradcli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One with more of them is run once more, which is said; what it prints is shown once."""
+    """One whose passes take longer than some seconds is run once more, which is said; what it prints is shown once."""
+    monkeypatch.setattr("gradcli.parts.running.last_pass.SECONDS", seconds)
     loop = f"for n in range({passes}):\n    (n * x**2).sum().backward()\nprint('printed')\n"
     (folder / "s.py").write_text(START + "with open('runs', 'a') as f: f.write('.')\n" + loop)
     found = gradcli("explain", "s.py", "--format", "plain")
@@ -426,3 +427,44 @@ def test_a_script_of_few_passes_is_run_once_for_its_last(
     assert (folder / "runs").read_text() == "." * runs
     assert found.err.count("printed") == 1
     assert ("s.py was run twice" in found.err) is (runs == 2)
+
+
+def test_a_line_of_a_notebook_is_that_of_its_cell(folder: Path, gradcli: Command) -> None:
+    """As Jupyter has it, of the cells with code: for passes, for what is said of them, and in tracebacks."""
+    cells = [
+        "import torch\n%matplotlib inline",
+        "x = torch.tensor([0., 2.], requires_grad=True)",
+        "\nx.sqrt().sum().backward()",
+    ]
+    cells += ["from __future__ import annotations", "def f(a: Missing): return (a**2).sum()", "1/0"]
+    texts = [
+        {"cell_type": "markdown", "source": ["# A title"]},
+        *({"cell_type": "code", "source": [one]} for one in cells),
+    ]
+    (folder / "n.ipynb").write_text(json.dumps({"cells": texts}))
+    found = gradcli("run", "n.ipynb")
+    assert "pass 1   n.ipynb, cell 3, line 2" in found.out
+    assert "NaN begins" not in found.out
+    assert 'File "n.ipynb, cell 6", line 1, in <module>\n    1/0' in found.err
+    assert "raised while n.ipynb is run (n.ipynb, cell 6, line 1)" in gradcli("check", "n.ipynb::f", "--at", "1,2").err
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("F.cross_entropy(x[None], torch.tensor([1]))", "target"),
+        ("torch.nn.CrossEntropyLoss()(x[None], torch.tensor([1]))", "const_1"),  # of an instance that has no name
+        ("(x * torch.arange(3.0)).sum()", "arange"),
+        ("F.mse_loss(x, target=torch.tensor([1.0, 2.0, 4.0]))", "target"),
+        ("(x * torch.tensor([1.0, 2.0, 4.0])).sum()", "const_1"),
+    ],
+)
+def test_a_tensor_without_a_name_is_called_by_what_it_is_given_for(
+    call: str, name: str, folder: Path, gradcli: Command
+) -> None:
+    """By the parameter, or by what makes it."""
+    code = f"import torch\nimport torch.nn.functional as F\ndef f(x):\n    return {call}\n"
+    (folder / "m.py").write_text(code)
+    found = gradcli("grad", "m.py::f", "--at", "1,2,3")
+    assert found.code == 0
+    assert f"{name} = [" in found.out

@@ -60,8 +60,8 @@ MORE_FOUND: dict[str, str] = {
     "AtTwo": "only where elements are whole numbers",
     "TinyV": "its result is 0, only where v is tiny",
     "DividesByTheSumOfV": "its result is 0, only where v sums to 0",
-    "SignOfV": "it does not multiply by the gradient it is given",
-    "NormalizedV": "it does not multiply by the gradient it is given",
+    "SignOfV": "it gives the same for twice the gradient it is given",
+    "NormalizedV": "it gives the same for twice the gradient it is given",
     "SizeOfV": "it is not linear in the gradient it is given",
     "SquareOfV": "it is not linear in the gradient it is given",
     "MeanOfV": "its result is that of the mean of the gradient it is given",
@@ -460,3 +460,35 @@ def test_a_text_that_depends_on_shapes_is_recorded_in_each(custom: Any, verdict:
     """A recording of three elements says nothing of seven."""
     x = torch.tensor([3.0, 1.0, 2.0], dtype=torch.float64)
     assert check_of(check(custom.apply, x, raise_exception=False)).verdict == verdict
+
+
+class RoundedAsIs(torch.autograd.Function):
+    """A straight-through estimator: the backward pass of the identity."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        """Round."""
+        return torch.round(x)
+
+    @staticmethod
+    def backward(ctx: Any, *v: torch.Tensor) -> torch.Tensor:
+        """Pass the gradient on."""
+        return v[0]
+
+
+def test_a_straight_through_estimator_is_called_what_it_is() -> None:
+    """With what checks it, which passes as it is named."""
+    answer = check(RoundedAsIs.apply, X, raise_exception=False)
+    assert "its result is the gradient that it is given" in str(answer)
+    assert answer.remarks[-1].endswith(
+        "that of the identity, from Python: gradcli.check(f, x, backward_of=lambda x: x)"
+    )
+    assert check(RoundedAsIs.apply, X, backward_of=lambda x: x).passed
+    inside = check(lambda x: RoundedAsIs.apply(x).sum(), X, raise_exception=False)
+    assert inside.remarks[-1].endswith("another function g, from Python: gradcli.check(f, x, backward_of=g)")
+
+
+def test_a_mistake_is_not_taken_for_a_straight_through_estimator() -> None:
+    """Where it is explained, nothing else is meant."""
+    answer = check(NAMED["Half"].apply, X, raise_exception=False)
+    assert not any("backward_of" in remark for remark in answer.remarks)

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import gradcli
-from gradcli.parts.warm import paths
+from gradcli.parts.warm import control, paths
 from tests.conftest import process
 from tests.terminals import PIPES, Program
 from tests.warm import INSTALLED, Warm
@@ -221,3 +222,34 @@ def test_the_command_starts_stops_and_says(short: Path) -> None:
         assert "no warm process" in said("warm", "stop")
     finally:
         process(INSTALLED, "warm", "stop", XDG_RUNTIME_DIR=str(short))
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"", "it ended without a word, as where memory is short"),
+        (b"Traceback\nMemoryError\n", "MemoryError"),
+        (b"ready\n", "the one that started is for other calls, as files of gradcli or the environment have changed"),
+        (None, "it still loads after 0 s, on a busy machine; gradcli warm status tells when it runs"),
+    ],
+)
+def test_a_process_that_takes_no_calls_has_a_reason(
+    said: bytes | None, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never an empty one."""
+    reader, writer = os.pipe()
+    monkeypatch.setattr(control, "begin", lambda idle: os.fdopen(reader, "rb"))
+    monkeypatch.setattr(control, "running", lambda name="*": [])
+    if said is not None:
+        os.write(writer, said)
+        os.close(writer)
+    assert control.start(60, seconds=0.0 if said is None else 60.0).startswith(reason)
+    if said is None:
+        os.close(writer)
+
+
+def test_a_process_is_started_with_the_options_of_this_interpreter() -> None:
+    """Else it would be one for other calls than these: of `python -P`, and of `python -E`."""
+    program = "from gradcli.parts.warm.control import _flags; print(*_flags())"
+    run = process(sys.executable, "-P", "-s", "-O", "-X", "dev", "-c", program)
+    assert run.out.split() == ["-P", "-s", "-O", "-Xdev"]
