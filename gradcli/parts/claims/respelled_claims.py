@@ -12,7 +12,7 @@ from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import typed_values
 from gradcli.cli.written_ranges import NUMBER
 from gradcli.errors import GradcliError, NamelessValueError, PointOptionError
-from gradcli.language.text.signs import parted, unwrapped
+from gradcli.language.text.signs import NAME, parted, unwrapped
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -28,6 +28,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     yield SpelledGroup(_expected(line))
     yield SpelledGroup(_for_each(line, error))
     yield SpelledGroup(_claims_of_statements(line), is_sure=True)
+    yield from _assumed_signs(line)
 
 
 def listed_claims(text: str) -> list[str]:
@@ -65,6 +66,46 @@ def _claims_of_statements(line: TypedLine) -> Iterator[Words]:
         if found is not None and (name := found["by"] or found["of"]) in line.variables:
             claim = found["right"] or found["left"]
             yield line.put(place, count, "--claim", claim if len(line.variables) == 1 else f"{name}={claim}")
+
+
+_POSITIVE = re.compile(
+    rf"(?P<name>{NAME})\s*(?:(?P<sign>>=?|≥)\s*0(?:\.0*)?|(?:\s(?:is|are)\s+)?\s(?:strictly\s+)?positive|(?P<real>\s(?:is\s+)?real|\s*(?:∈|\bin\b)\s*[Rℝ]))"
+    rf"|0(?:\.0*)?\s*(?P<before><=?|≤)\s*(?P<after>{NAME})"
+)
+"""A variable that is said to be positive, not negative, or real."""
+
+
+def _positives(typed: str) -> tuple[list[str], bool] | None:
+    """List the variables that are said to be positive, and tell whether all are; None of anything else.
+
+    >>> _positives("x, y > 0"), _positives("0 <= x and y positive"), _positives("x = positive"), _positives("x > 1")
+    ((['x', 'y'], True), (['x', 'y'], False), None, None)
+    """
+    names, open_names, is_strict = list[str](), list[str](), True
+    for part in re.split(r"[,;]|&&?|\band\b", typed):
+        if re.fullmatch(NAME, part.strip()) is not None:
+            open_names.append(part.strip())
+        elif (found := _POSITIVE.fullmatch(part.strip())) is None:
+            return None
+        else:
+            of_part = [*open_names, found["name"] or found["after"]]
+            names += [] if found["real"] else of_part
+            open_names, is_strict = [], is_strict and "=" not in (found["sign"] or found["before"] or "")
+            is_strict = is_strict and "≥" != found["sign"] and "≤" != found["before"]
+    return None if open_names else (names, is_strict)
+
+
+def _assumed_signs(line: TypedLine) -> Iterator[SpelledGroup[Words]]:
+    """Write `--assume "x > 0"` as `--assume x=positive`, which `x >= 0` is but for the end of the range."""
+    typed = [one for one in typed_values(line) if one.option == "--assume"]
+    signs = {one.place: _positives(one.typed) for one in typed}
+    words, is_sure = list(line.words), True
+    for one in reversed(typed):
+        if (found := signs[one.place]) is not None:
+            names, is_strict = found
+            words[one.place : one.place + one.words] = [w for name in names for w in ("--assume", f"{name}=positive")]
+            is_sure = is_sure and is_strict
+    yield SpelledGroup([tuple(words)] if any(signs.values()) else [], is_sure)
 
 
 def _by_other_names(line: TypedLine) -> Iterator[Words]:

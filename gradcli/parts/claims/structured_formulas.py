@@ -13,6 +13,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.crosscheck.formulas import Formulas
+from gradcli.language.program import sympy_functions
 from gradcli.language.program.wengert import Program
 from gradcli.parts.claims.structures import Assumed
 from gradcli.symbolic.derivative import Derivative
@@ -86,8 +87,54 @@ def _by_sum(expression: Expr, name: str) -> Expr:
     return expression.replace(is_whole, write)
 
 
+def _by_sign(expression: Expr, name: str) -> Expr:
+    """Simplify by the sign of positive numbers: |x| is x, and a branch for x < 0 is never taken.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> _by_sign(sympy.sqrt(x**2) + sympy_functions.abs(x), "x")
+    2*x
+    """
+    real = [sympy.IndexedBase(name, real=True), sympy.Symbol(name, real=True)]
+    positive = [type(one)(name, positive=True) for one in real]
+    there, back = (dict(zip(*ends, strict=True)) for ends in ((real, positive), (positive, real)))
+    return expression.xreplace(there).replace(_has_sign, _of_known_sign).xreplace(back)
+
+
+_WITH_SIGN = (
+    sympy_functions.abs,
+    sympy_functions.sign,
+    sympy_functions.maximum,
+    sympy_functions.minimum,
+    sympy_functions.Comparison,
+)
+"""Functions that are simpler where the sign of their operand is known, or that of a difference of two."""
+
+
+def _has_sign(one: Expr) -> bool:
+    return isinstance(one, _WITH_SIGN)
+
+
+def _of_known_sign(one: Expr) -> Expr:
+    """Simplify a function of a number whose sign is known; any other stays."""
+    first, *rest = one.args
+    number = first - rest[0] if rest else first
+    sign = next((sign for sign, is_so in ((1, number.is_positive), (-1, number.is_negative)) if is_so), 0)
+    if not sign:
+        return one
+    match one:
+        case sympy_functions.Comparison():
+            return type(one)(sympy.Integer(sign), sympy.S.Zero)
+        case sympy_functions.abs():
+            return sign * first
+        case sympy_functions.sign():
+            return sympy.Integer(sign)
+    is_first = (sign > 0) is isinstance(one, sympy_functions.maximum)
+    return first if is_first else rest[0]
+
+
 _SHORTER: Mapping[str, Callable[[Expr, str], Expr]] = {
     "symmetric": _by_sorted_indices,
     "spd": _by_sorted_indices,
     "simplex": _by_sum,
+    "positive": _by_sign,
 }
