@@ -18,6 +18,7 @@ from gradcli.errors import (
     UsageError,
 )
 from gradcli.language.spellings import BARE_SUM
+from gradcli.language.text.factors import of_numbers
 from gradcli.trial import SpelledGroup
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
@@ -146,6 +147,23 @@ def on_matrix_inside(line: TypedLine, error: GradcliError) -> str:
 
 _OUTER = {"det": "the determinant", "trace": "the trace", "tr": "the trace", "norm": "the norm", "inv": "the inverse"}
 """What functions of a matrix give, in words."""
+
+
+def factors_of_numbers(line: TypedLine) -> str:
+    """Write signs between capital letters that are read as matrices, where no value says so; empty for any other text.
+
+    >>> from gradcli.cli.typed_line import typed_line
+    >>> factors_of_numbers(typed_line(("grad", "-G M m/r")))
+    '-G*M*m/r'
+    """
+    is_open = not {"--at", "--shape"} & {*line.flags.values(), *line.values.values()}
+    return of_numbers(line.text, line.variables) if is_open and line.others else ""
+
+
+def on_factors(line: TypedLine, error: GradcliError) -> str:
+    """Say that capital letters side by side are read as matrices, where a y of one element is needed; else nothing."""
+    is_doubtful = isinstance(error, SeveralElementsError) and factors_of_numbers(line)
+    return "capital letters with no sign between them are matrices; " if is_doubtful else ""
 
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:

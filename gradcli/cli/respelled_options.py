@@ -123,7 +123,7 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
             yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
         if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
             yield line.put(place, count, "--rows", f"1..{value}")
-        if name in ("ones", "random", "eye") and "--v" in line.kinds:
+        if name in ("ones", "eye") and "--v" in line.kinds:
             yield line.put(place, 1, "--v", name)
 
 

@@ -290,7 +290,7 @@ def on_decimal_comma(line: TypedLine, error: GradcliError) -> str:
     return f"{found[0]} is two numbers, and {found[0].replace(',', '.')} one; "
 
 
-_VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}
+_VECTORS = {"1": "ones", "one": "ones", "y": "y", "eye": "", "I": "", "identity": ""}
 
 
 def _other_vectors(typed: str) -> Iterator[str]:

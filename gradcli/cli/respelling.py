@@ -18,9 +18,11 @@ from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import is_near
+from gradcli.cli.random_values import random_values
 from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import (
     elements_by_subscripts,
+    factors_of_numbers,
     in_c,
     matrices_inside,
     on_paper,
@@ -305,6 +307,8 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
     if isinstance(error, SeveralElementsError):
         yield from values_of_parts(line)
+        if written := factors_of_numbers(line):
+            yield line.put(line.others[0], 1, written)
         if line.command in ("grad", DERIVATIVE):
             yield line.named("jacobian")
         yield line.put(line.others[0], 1, f"sum({line.text})")
@@ -440,6 +444,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(_in_order(line, error))
     yield SpelledGroup(_names_of_pages(line, error))
     yield SpelledGroup([*commands_as_options(line), *verbose_questions(line)])
+    yield SpelledGroup(random_values(line))
     yield SpelledGroup(ranges_by_ends(line), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))

@@ -17,7 +17,7 @@ from gradcli import trial
 from gradcli.cli.commands import names_code
 from gradcli.cli.kept_words import drops_from_equation, on_equation
 from gradcli.cli.questions_in_words import is_of_sympy
-from gradcli.cli.respelled_mathematics import on_matrix_inside, on_paper
+from gradcli.cli.respelled_mathematics import on_factors, on_matrix_inside, on_paper
 from gradcli.cli.respelled_options import option_meant
 from gradcli.cli.respelled_values import choice_meant, on_decimal_comma
 from gradcli.cli.respelling import respelled_lines
@@ -80,7 +80,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
 
     found = trial.spellings(typed, error, respelled_lines, read)
     lines = [command_line(words) for words in found.spelled]
-    fact = (on_matrix_inside(line, error) if lines else "") + fact
+    fact = (on_matrix_inside(line, error) + on_factors(line, error) if lines else "") + fact
     if lines and max(map(len, lines)) <= LONGEST:
         is_said = isinstance(error, InfiniteRangeError)
         if not is_said and is_infinite(line) and not any(is_infinite(typed_line(one)) for one in found.spelled):
