@@ -212,7 +212,7 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         return
     if text.rstrip()[-1:] in (")", "]") or text.startswith("∇"):
         yield from _of_operators(text)
-    if command in (DERIVATIVE, "grad", "vjp", "jacobian"):
+    if command in (DERIVATIVE, "grad", "vjp", "jacobian") or (command == "check" and len(_of_equation(text)) == 1):
         yield from _of_equation(text)
     if (found := _at_point(text)) is not None:
         at = re.sub(r"\s+and\s+|;", ",", f"{found['at']}{found['rest']}").replace(" ", "")

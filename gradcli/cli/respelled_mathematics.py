@@ -19,6 +19,7 @@ from gradcli.errors import (
 )
 from gradcli.language.spellings import BARE_SUM
 from gradcli.language.text.factors import of_numbers
+from gradcli.language.text.signs import NAME
 from gradcli.trial import SpelledGroup
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
@@ -162,8 +163,13 @@ def factors_of_numbers(line: TypedLine) -> str:
 
 def on_factors(line: TypedLine, error: GradcliError) -> str:
     """Say that capital letters side by side are read as matrices, where a y of one element is needed; else nothing."""
-    is_doubtful = isinstance(error, SeveralElementsError) and factors_of_numbers(line)
-    return "capital letters with no sign between them are matrices; " if is_doubtful else ""
+    if not isinstance(error, SeveralElementsError):
+        return ""
+    said = "capital letters with no sign between them are matrices; " if factors_of_numbers(line) else ""
+    primed = (
+        re.search(rf"(?<!\w){NAME}'(?![\w'])", line.text) if not {"--at", "--shape"} & {*line.flags.values()} else None
+    )
+    return f"{primed[0]} is {primed[0][:-1]} transposed, and no rate; {said}" if primed is not None else said
 
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:

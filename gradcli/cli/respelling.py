@@ -253,6 +253,9 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
         yield (*rest, "--at", ",".join(points))
     if all(".." in word for word in words):
         yield (*rest, *(word for one in words for word in ("--in", one)))
+    ends = [word.split(":") for word in words] if "--in" in line.kinds else []
+    if ends and all(len(one) == 2 and all(map(NUMBER.fullmatch, one)) for one in ends):
+        yield (*rest, *(word for one in ends for word in ("--in", "..".join(one))))
     if {*",".join(words).split(",")} <= {*line.variables}:
         yield (*rest, "--wrt", ",".join(words))
     claims = [word for word in words if word not in ("=", "==", "is")]
@@ -440,9 +443,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     )
     yield SpelledGroup(_other_derivatives(line, error))
     yield from _function_alone(line, error)
-    yield SpelledGroup(_joined(line))
-    yield SpelledGroup(_in_order(line, error))
-    yield SpelledGroup(_names_of_pages(line, error))
+    yield from map(SpelledGroup, (_joined(line), _in_order(line, error), _names_of_pages(line, error)))
     yield SpelledGroup([*commands_as_options(line), *verbose_questions(line)])
     yield SpelledGroup(random_values(line))
     yield SpelledGroup(ranges_by_ends(line), is_sure=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.equations_in_words import is_rate
+from gradcli.cli.equations_in_words import is_rate, of_equation
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import typed_values
 from gradcli.cli.written_ranges import NUMBER
@@ -91,7 +91,7 @@ def _positives(typed: str) -> tuple[list[str], bool] | None:
             of_part = [*open_names, found["name"] or found["after"]]
             names += [] if found["real"] else of_part
             open_names, is_strict = [], is_strict and "=" not in (found["sign"] or found["before"] or "")
-            is_strict = is_strict and "≥" != found["sign"] and "≤" != found["before"]
+            is_strict = is_strict and found["sign"] != "≥" and found["before"] != "≤"
     return None if open_names else (names, is_strict)
 
 
@@ -145,16 +145,42 @@ _LONGEST = 8
 
 
 def _equation(line: TypedLine) -> Iterator[Words]:
-    """Take the right side of `check "x^2 = 2x"` for a claim, or for the same function: their difference is constant."""
-    if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
-        equation = re.fullmatch(r"\s*([^;=]+?)\s*(?:={1,2}(?!=)|->|→|=>)\s*([^;]+?)\s*", unwrapped(line.text))
-        is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
-        is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
-        if equation is not None and is_whole and not (is_definition or " at " in line.text):
-            rest = line.put(line.others[0], 1, equation[1])[line.start :]
-            yield ("check", *rest, "--claim", equation[2])
-            if "=" in line.text:
-                yield ("check", f"{equation[1]} - ({equation[2]})", *rest[1:], "--claim", "0")
+    """Take the right side of `check "x^2 = 2x"` for a claim, or for the same function: their difference is constant.
+
+    An equation of two variables whose right side is no derivative, `x^2 + y^2 = 25`, is asked for its partial ones.
+    """
+    if line.command not in ("check", DERIVATIVE) or not line.others:
+        return
+    along = of_equation(re.sub(r"={2}", "=", unwrapped(line.text))) if line.command == "check" else []
+    if len(along) == 1:
+        claims = [
+            place
+            for one in typed_values(line)
+            if one.option == "--claim"
+            for place in (one.place, one.place + one.words - 1)
+        ]
+        yield (
+            "grad",
+            *(
+                word
+                for n, word in enumerate(line.put(line.others[0], 1, along[0][1]))
+                if n >= line.start and n not in claims
+            ),
+        )
+        return
+    if "--claim" in line.flags.values():
+        return
+    equation = re.fullmatch(r"\s*([^;=]+?)\s*(?:={1,2}(?!=)|->|→|=>)\s*([^;]+?)\s*", unwrapped(line.text))
+    is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
+    is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
+    if equation is None or not is_whole or is_definition or " at " in line.text:
+        return
+    rest = line.put(line.others[0], 1, equation[1])[line.start :]
+    claim = [("check", *rest, "--claim", equation[2])]
+    same = [("check", f"{equation[1]} - ({equation[2]})", *rest[1:], "--claim", "0")] if "=" in line.text else []
+    if along:
+        same = [("grad", *line.put(line.others[0], 1, along[0][1])[line.start :])]
+    yield from (*claim, *same) if re.search(NAME, equation[2]) else (*same, *claim)
 
 
 def _expected(line: TypedLine) -> Iterator[Words]:
