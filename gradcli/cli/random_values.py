@@ -36,7 +36,7 @@ def random_values(line: TypedLine) -> Iterator[Words]:
     asked = one if (one := unknown.get("random")) is not None and not one.has_value else None
     given = [one for one in typed_values(line) if one.option in ("--v", "--u", "--at")]
     options = {one.option for one in given}
-    with_seed, y = f", seed={seed.value}" if seed is not None else "", _output(line)
+    with_seed = f", seed={seed.value}" if seed is not None else ""
     words, is_drawn = list(line.words), False
     for one in reversed(given):
         name = label[0] if (label := LABELLED.match(one.typed)) is not None else ""
@@ -46,7 +46,7 @@ def random_values(line: TypedLine) -> Iterator[Words]:
             is_drawn = True
     left = [one for one in (seed, asked) if one is not None]
     if left and not is_drawn and "--v" in line.kinds and "--v" not in options:
-        words += ["--v", f"randn({y}.shape{with_seed})"]
+        words += ["--v", f"randn({_output(line)}.shape{with_seed})"]
     elif not is_drawn:
         left = [one for one in left if one is seed]  # nothing is drawn at all
     if is_drawn or left:

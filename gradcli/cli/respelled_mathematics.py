@@ -18,7 +18,6 @@ from gradcli.errors import (
     UsageError,
 )
 from gradcli.language.spellings import BARE_SUM
-from gradcli.language.text.factors import of_numbers
 from gradcli.language.text.signs import NAME
 from gradcli.trial import SpelledGroup
 
@@ -157,6 +156,8 @@ def factors_of_numbers(line: TypedLine) -> str:
     >>> factors_of_numbers(typed_line(("grad", "-G M m/r")))
     '-G*M*m/r'
     """
+    from gradcli.language.text.juxtaposition import of_numbers  # which reads the grammar
+
     is_open = not {"--at", "--shape"} & {*line.flags.values(), *line.values.values()}
     return of_numbers(line.text, line.variables) if is_open and line.others else ""
 

@@ -121,7 +121,8 @@ def _require_no_derivative(source: SourceText, names: CallableNames) -> None:
         is_alone = token.text in names.functions and sum(
             one.text == token.text for one in source.tokens
         ) == primed.count(token.text)
-        if marks and (is_call or (is_alone and token.kind == "name")):
+        is_stated = [one.text for one in after[:1]] == ["="]  # of which the right side is the claim
+        if marks and (is_call or (is_alone and token.kind == "name" and not is_stated)):
             shown = token.text + "'" * len(marks)
             message = f"{shown} is a derivative on paper, the one that a claim is held to"
             last = after[called.stop - 1] if called is not None and is_call else marks[-1]

@@ -44,8 +44,8 @@ def _shortened(derivative: Derivative, assumed: Assumed) -> Derivative:
     cases = [expression for _, expression in derivative.cases]
     element = derivative.element
     for name, structure in assumed.items():
-        if structure.name in _SHORTER:
-            shorter = _SHORTER[structure.name]
+        shorter = _by_sign if structure.is_of_positives else _SHORTER.get(structure.name)
+        if shorter is not None:
             cases = [tidied(shorter(one, name)) for one in cases]
             element = None if element is None else tidied(shorter(element, name))
     return replace(
@@ -136,5 +136,4 @@ _SHORTER: Mapping[str, Callable[[Expr, str], Expr]] = {
     "symmetric": _by_sorted_indices,
     "spd": _by_sorted_indices,
     "simplex": _by_sum,
-    "positive": _by_sign,
 }

@@ -30,7 +30,7 @@ from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.shapes import infer, remarks_on_shapes
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
-from gradcli.language.text.factors import of_numbers
+from gradcli.language.text.juxtaposition import of_numbers
 from gradcli.option_words import option
 from gradcli.parts.closed_forms.tensor_formulas import (
     ProvedFormula,
