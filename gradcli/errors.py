@@ -349,6 +349,10 @@ class SeveralElementsError(InputError):
     """A y of several elements, where the derivative of one is asked for."""
 
 
+class NoPictureError(InputError):
+    """An answer of which there is no picture, however the question is spelled."""
+
+
 class MissingVectorError(InputError):
     """A y of several elements without a gradient vector v."""
 

@@ -185,7 +185,8 @@ NARROW = {
     ("cli", "questions"): {"gradcli.questions.functions"},
     ("cli", "language"): {  # to complete, to hint, and for names of options as a text has them
         *("gradcli.language.ops", "gradcli.language.spellings", "gradcli.language.spelled_texts"),
-        *("gradcli.language.text.greek", "gradcli.language.text.signs", "gradcli.language.units"),
+        *("gradcli.language.text.greek", "gradcli.language.text.juxtaposition", "gradcli.language.text.signs"),
+        "gradcli.language.units",
     },
     **of_parts.rows("NARROW"),
 }

@@ -24,6 +24,7 @@ respelling                       rows that rewrite the words of a command line
 respelled_options                those that rewrite options
 typed_ranges                     those that join the words of ranges, and give infinite ones finite ends
 respelled_values                 those that rewrite values
+random_values                    those that rewrite random numbers and seeds
 respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
 respelled_orders                 those that ask for higher derivatives as the second one of a formula
 spelled_hints                    command lines that the words of a hint spell

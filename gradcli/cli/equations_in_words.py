@@ -31,6 +31,12 @@ _WITH_RATE = tuple(
 )
 """An equation with what the derivative along it is said to be, `x^2 + y^2 = 25, dy/dx = -x/y`."""
 
+_RATE_AFTER = re.compile(
+    rf"\s*(?P<y>{NAME})\s*(?:\(\s*{NAME}\s*\)\s*)?=\s*(?P<function>[^=;]+?)\s*[;,.]\s*(?:then\s+)?(?:find|compute|what\s+is)\s+"
+    rf"[d∂](?P=y)\s*/\s*[d∂](?P<by>{NAME})(?:\s+(?:at|when|for|if|where)\s+(?:(?P=by)\s*=\s*)?(?P<at>[^=;]+?))?\s*\??\s*"
+)
+"""A function, and the question for its derivative, `y = x^2, find dy/dx when x = 2`."""
+
 _OF = re.compile(r"(?:.*\s)?of\s+(?=.*=)")
 """What stands before an equation whose derivative is asked for, `slope of x^2 + y^2 = 25`."""
 
@@ -70,6 +76,19 @@ def of_equation(text: str) -> list[list[str]]:
         return []
     is_claim = bool(names[1]) and names[1] <= names[0]
     return [["grad", zero], *([["check", sides[0], "--claim", sides[1]]] if is_claim else [])]
+
+
+def rate_after(text: str) -> list[str] | None:
+    """Return the command line for a function with the question for its derivative; None of any other text.
+
+    >>> rate_after("y = x^2, find dy/dx when x = 2"), rate_after("y = x^2")
+    (['grad', 'x^2', '--wrt', 'x', '--at', 'x=2'], None)
+    """
+    found = _RATE_AFTER.fullmatch(text) if "/" in text and "=" in text else None
+    if found is None:
+        return None
+    point = ["--at", f"{found['by']}={found['at']}"] if found["at"] else []
+    return ["grad", found["function"], "--wrt", found["by"], *point]
 
 
 def is_along(text: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from gradcli.cli.default_command import IMPLICIT
-from gradcli.cli.equations_in_words import asked_along
+from gradcli.cli.equations_in_words import asked_along, of_equation
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.text.signs import NAME, compared
@@ -42,7 +42,13 @@ def drops_from_equation(line: TypedLine, words: Words) -> bool:
     >>> drops_from_equation(line, ("grad", "x^2 + y^2 - 25")), drops_from_equation(line, ("grad", "25"))
     (False, True)
     """
-    typed = " ".join(line.words[n] for n in line.others)
+    parts = [line.words[n] for n in line.others]
+    equations = [one for one in parts if len(compared(one).sides) > 1 and all(compared(one).sides)]
+    return any(_drops(one, words) for one in (equations if len(equations) > 1 else [" ".join(parts)]))
+
+
+def _drops(typed: str, words: Words) -> bool:
+    """Tell whether words leave out a number or a variable of one equation."""
     sides = compared(typed).sides
     if len(sides) < 2:
         return False
@@ -65,4 +71,6 @@ def on_equation(line: TypedLine, error: GradcliError) -> str:
     """Return the fact on the derivative along an equation, where one is asked for and the error does not say it."""
     if not line.others or IMPLICIT in error.text.message:
         return ""
-    return f"{IMPLICIT}; " if asked_along(" ".join(line.words[n] for n in line.others)) else ""
+    text = " ".join(line.words[n] for n in line.others)
+    is_checked = line.command == "check" and len(of_equation(text.replace("==", "="))) == 1
+    return f"{IMPLICIT}; " if is_checked or asked_along(text) else ""

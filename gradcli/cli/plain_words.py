@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 from gradcli.cli import questions_in_words
 from gradcli.cli.default_command import DERIVATIVE, lacking, other_commands, other_names
+from gradcli.cli.equations_in_words import rate_after
 from gradcli.cli.higher_derivatives import higher_derivative
 from gradcli.errors import UsageError
 from gradcli.registry import questions
@@ -74,6 +75,9 @@ _ASKING = (
 )
 _SIGNS = (
     (r"[?.!]+$", ""),
+    (r"^why (?:is|does|are) (?=.* of )", ""),
+    (r"(?<=[\w)\]])(?: (?:is|be|give|become)s?)? (?:nan|inf(?:init[ey])?|none|wrong|undefined|not defined)$", ""),
+    (r"\blog(?:arithm)? (?:to (?:the )?)?base (2|10) of ", r"log\1 of "),
     (r"^(?:(?:show|give) me )?(?:the )?steps (?:for|of) (?:d/d\w+ )?", "explain "),
     (rf"^(?:(?:{_ASKING}) )+", ""),
     (r"^(?:prove|check|verify|show) (?:that |whether |if )?(?=d/d)", ""),
@@ -133,6 +137,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     >>> [*asked("check that the derivative of x^2 is 2x")], [*asked("slope*x + to")]
     ([['check', 'x^2', '--claim', '2x']], [])
     """
+    if (rated := rate_after(text)) is not None:
+        yield rated
+        return
     as_written, whole = [*questions_in_words.asked(text, command)], " ".join(text.split())
     if not _is_plain(whole) or _is_read(as_written, whole) or _task(whole):
         yield from as_written
@@ -234,6 +241,7 @@ def _in_words(text: str, signs: str) -> Iterator[list[str]]:
         first, _, rest = signs.partition(" ")
         first = "plot" if first in _DRAWN and "plot" in questions() else first
         command = other_names().get(first, first if first in questions() else other_commands().get(first, ("",))[0])
+        command = command if command in questions() or command == "plot" or first not in other_names() else ""
         rest = rest.removeprefix("of ")
         if not command or not re.match(r"[\w(\[|√]", rest):
             yield from [["", signs]] if signs != text else []

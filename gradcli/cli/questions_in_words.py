@@ -160,7 +160,6 @@ _OF_TOOLS = r"/\.|\.subs|\.replace|_\s*\{|[lL]im|['\u2032\u2033@]|lambda|ymbol|;
 _SIGNS = re.compile(rf"{_OF_TOOLS}|{_RANGED.pattern}|^\s*[d∂].*=")
 """Signs of another tool, of a range or of an equation, without which nothing further is looked for."""
 
-
 _MARKED = re.compile(rf"{_SIGNS.pattern}|^\s*[dD\u2202]|[/=]")
 """These, and signs of derivatives and equations."""
 
@@ -212,7 +211,8 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
         return
     if text.rstrip()[-1:] in (")", "]") or text.startswith("∇"):
         yield from _of_operators(text)
-    if command in (DERIVATIVE, "grad", "vjp", "jacobian"):
+    is_checked = command == "check" and "=" in text and len(_of_equation(text)) == 1
+    if command in (DERIVATIVE, "grad", "vjp", "jacobian") or is_checked:
         yield from _of_equation(text)
     if (found := _at_point(text)) is not None:
         at = re.sub(r"\s+and\s+|;", ",", f"{found['at']}{found['rest']}").replace(" ", "")

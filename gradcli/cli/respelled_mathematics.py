@@ -18,7 +18,7 @@ from gradcli.errors import (
     UsageError,
 )
 from gradcli.language.spellings import BARE_SUM
-from gradcli.language.text.signs import parted, parted_at
+from gradcli.language.text.signs import NAME, parted, parted_at
 from gradcli.trial import SpelledGroup
 
 _BARS = re.compile(r"(?<!\|)\|\s*(\w+(?:\s*-\s*\w+)?)\s*\|(?!\|)|\\left\s*\|\s*([^|]+?)\s*\\right\s*\|")
@@ -139,6 +139,30 @@ def on_matrix_inside(line: TypedLine, error: GradcliError) -> str:
 
 _OUTER = {"det": "the determinant", "trace": "the trace", "tr": "the trace", "norm": "the norm", "inv": "the inverse"}
 """What functions of a matrix give, in words."""
+
+
+def factors_of_numbers(line: TypedLine) -> str:
+    """Write signs between capital letters that are read as matrices, where no value says so; empty for any other text.
+
+    >>> from gradcli.cli.typed_line import typed_line
+    >>> factors_of_numbers(typed_line(("grad", "-G M m/r")))
+    '-G*M*m/r'
+    """
+    from gradcli.language.text.juxtaposition import of_numbers  # which reads the grammar
+
+    is_open = not {"--at", "--shape"} & {*line.flags.values(), *line.values.values()}
+    return of_numbers(line.text, line.variables) if is_open and line.others else ""
+
+
+def on_factors(line: TypedLine, error: GradcliError) -> str:
+    """Say that capital letters side by side are read as matrices, where a y of one element is needed; else nothing."""
+    if not isinstance(error, SeveralElementsError):
+        return ""
+    said = "capital letters with no sign between them are matrices; " if factors_of_numbers(line) else ""
+    primed = (
+        re.search(rf"(?<!\w){NAME}'(?![\w'])", line.text) if not {"--at", "--shape"} & {*line.flags.values()} else None
+    )
+    return f"{primed[0]} is {primed[0][:-1]} transposed, and no rate; {said}" if primed is not None else said
 
 
 def elements_by_subscripts(line: TypedLine, error: GradcliError) -> Iterator[Words]:

@@ -29,6 +29,7 @@ _SAME_OPTIONS = _by_name(
         "--u|--v": "tangent tangents dir direction along d dx perturbation",
         "--digits": "precision prec significant decimals decimal places round",
         "--at|--format plain": "point points value values x0 input inputs args where",
+        "--at": "const constant constants param params parameter parameters subs given fixed",
         "--in": "xlim x-lim xrange x-range range domain interval window",
         "--wrt": "var vars variable variables by",
         "--dtype float32": "float32 single",
@@ -60,7 +61,7 @@ _NEAR_OPTIONS = _by_name(
         "--claim": "derivative answer expected",
         "--format plain": "raw",
         "EXPR": "search",
-        "!": "delimiter sep separator print symbolic numeric analytic method mode backend h step",
+        "!": "delimiter sep separator print symbolic numeric analytic method mode backend h step check-nan vectorize",
     }
 )
 """Names that other tools have for something near only, or, as `gradient`, for one of several things."""
@@ -119,12 +120,21 @@ def options_by_other_names(line: TypedLine, *, is_sure: bool) -> Iterator[Words]
         if name in ("delimiter", "sep", "separator") and value and "--points" in line.kinds:
             yield from _with_commas(line.without(*range(place, place + count)), value)
             continue
+        if (asked := _by_positions(line, name, value)) and "--wrt" in line.kinds:
+            yield line.put(place, count, "--wrt", asked)
+            continue
         for instead in OPTIONS.get(name, ()):
             yield from _instead(line, place, count, "--points" if is_table and instead == "--at" else instead, value)
         if name in ("head", "limit", "nrows") and value.isdecimal() and "--rows" in line.kinds:
             yield line.put(place, count, "--rows", f"1..{value}")
-        if name in ("ones", "random", "eye") and "--v" in line.kinds:
+        if name in ("ones", "eye") and "--v" in line.kinds:
             yield line.put(place, 1, "--v", name)
+
+
+def _by_positions(line: TypedLine, name: str, value: str) -> str:
+    """Name the variables that are asked for by their positions, `--argnums 1` of JAX; empty where none is there."""
+    places = re.findall(r"\d+", value) if name in ("argnums", "argnum", "args-nums") else []
+    return ",".join(line.variables[int(one)] for one in places if int(one) < len(line.variables))
 
 
 def _with_commas(words: Sequence[str], separator: str) -> Iterator[Words]:

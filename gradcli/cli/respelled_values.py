@@ -171,6 +171,8 @@ def named_values(line: TypedLine, error: GradcliError) -> Iterator[Words]:
             yield put(f"{stated[1]}={stated[2]}")
         if kind is OptionKind.RANGES:
             yield put(dotted_range(typed))
+        if option == "--shape" and re.search(r"\d\s*[x×*]\s*\d", typed):
+            yield put(re.sub(r"(?<=\d)\s*[x×*]\s*(?=\d)", ",", typed))
         if option == "--at" and ".." in typed and "--in" in line.kinds:
             yield line.put(place, count, "--in", typed)
         if kind is OptionKind.CHOICE and typed not in choices_of(line.command, option):
@@ -290,7 +292,7 @@ def on_decimal_comma(line: TypedLine, error: GradcliError) -> str:
     return f"{found[0]} is two numbers, and {found[0].replace(',', '.')} one; "
 
 
-_VECTORS = {"1": "ones", "one": "ones", "random": "randn", "y": "y", "eye": "", "I": "", "identity": ""}
+_VECTORS = {"1": "ones", "one": "ones", "y": "y", "eye": "", "I": "", "identity": ""}
 
 
 def _other_vectors(typed: str) -> Iterator[str]:

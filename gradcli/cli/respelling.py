@@ -18,9 +18,11 @@ from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
 from gradcli.cli.plain_words import asked
 from gradcli.cli.questions_in_words import is_near
+from gradcli.cli.random_values import random_values
 from gradcli.cli.ranges_in_words import with_names
 from gradcli.cli.respelled_mathematics import (
     elements_by_subscripts,
+    factors_of_numbers,
     in_c,
     matrices_inside,
     on_paper,
@@ -251,6 +253,9 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
         yield (*rest, "--at", ",".join(points))
     if all(".." in word for word in words):
         yield (*rest, *(word for one in words for word in ("--in", one)))
+    ends = [word.split(":") for word in words] if "--in" in line.kinds else []
+    if ends and all(len(one) == 2 and all(map(NUMBER.fullmatch, one)) for one in ends):
+        yield (*rest, *(word for one in ends for word in ("--in", "..".join(one))))
     if {*",".join(words).split(",")} <= {*line.variables}:
         yield (*rest, "--wrt", ",".join(words))
     claims = [word for word in words if word not in ("=", "==", "is")]
@@ -305,6 +310,8 @@ def _other_derivatives(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the derivative that y and the vectors of a line have."""
     if isinstance(error, SeveralElementsError):
         yield from values_of_parts(line)
+        if written := factors_of_numbers(line):
+            yield line.put(line.others[0], 1, written)
         if line.command in ("grad", DERIVATIVE):
             yield line.named("jacobian")
         yield line.put(line.others[0], 1, f"sum({line.text})")
@@ -436,10 +443,9 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     )
     yield SpelledGroup(_other_derivatives(line, error))
     yield from _function_alone(line, error)
-    yield SpelledGroup(_joined(line))
-    yield SpelledGroup(_in_order(line, error))
-    yield SpelledGroup(_names_of_pages(line, error))
+    yield from map(SpelledGroup, (_joined(line), _in_order(line, error), _names_of_pages(line, error)))
     yield SpelledGroup([*commands_as_options(line), *verbose_questions(line)])
+    yield SpelledGroup(random_values(line))
     yield SpelledGroup(ranges_by_ends(line), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))

@@ -17,14 +17,14 @@ from gradcli import trial
 from gradcli.cli.commands import names_code
 from gradcli.cli.kept_words import drops_from_equation, on_equation
 from gradcli.cli.questions_in_words import is_of_sympy
-from gradcli.cli.respelled_mathematics import on_matrix_inside, on_paper
+from gradcli.cli.respelled_mathematics import on_factors, on_matrix_inside, on_paper
 from gradcli.cli.respelled_options import option_meant
 from gradcli.cli.respelled_values import choice_meant, on_decimal_comma
 from gradcli.cli.respelling import respelled_lines
 from gradcli.cli.typed_line import PipedWords, Words, typed_line
 from gradcli.cli.typed_ranges import is_infinite, on_tolerance
 from gradcli.cli.typer_internals import click
-from gradcli.errors import CodeError, GradcliError, InfiniteRangeError, MissingVectorError, UsageError
+from gradcli.errors import CodeError, GradcliError, InfiniteRangeError, MissingVectorError, NoPictureError, UsageError
 from gradcli.language.spelled_texts import fact_of, is_form, is_script, page_for
 
 LONGEST_TRIED = 2_000
@@ -65,7 +65,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         The command line that is meant beyond doubt, which may be answered; None where there is none.
     """
     typed = tuple(words)
-    if error.exit_code != 2 or not _may_be_respelled(typed, error):
+    if error.exit_code != 2 or isinstance(error, NoPictureError) or not _may_be_respelled(typed, error):
         return None
     line = typed_line(typed)
     fact = on_decimal_comma(line, error) or on_tolerance(line) or on_equation(line, error) or fact_of(error)
@@ -80,7 +80,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
 
     found = trial.spellings(typed, error, respelled_lines, read)
     lines = [command_line(words) for words in found.spelled]
-    fact = (on_matrix_inside(line, error) if lines else "") + fact
+    fact = (on_matrix_inside(line, error) + on_factors(line, error) if lines else "") + fact
     if lines and max(map(len, lines)) <= LONGEST:
         is_said = isinstance(error, InfiniteRangeError)
         if not is_said and is_infinite(line) and not any(is_infinite(typed_line(one)) for one in found.spelled):

@@ -378,7 +378,8 @@ TEXTS: tuple[Spelling, ...] = (
     _same(rf"\b(?P<name>{_ELEMENTARY})(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)\s*{ARGUMENT}", _power),
     _same(r"\bPiecewise\[\{\{([^{},]+),([^{},]+)\}(?:,\s*\{([^{},]+),[^{}]*\})?\}\]", r"where(\2, \1, 0)"),
     _same(r"\b([A-Z][a-z]+[A-Za-z]*)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", calls.mathematica),
-    _near(r"\b(?:Math|cmath|jax\.numpy|jnp|tf\.math|tf\.nn|tf|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
+    _near(r"\bjax\.nn\.gelu\(([^()]*)\)", r"gelu(\1, approximate='tanh')"),
+    _near(r"\b(?:Math|cmath|(?:jax|keras|mxnet|theano)(?:\.\w+)*|jnp|tf(?:\.\w+)?|mx|cp|K|std)\s*\.\s*(?=[a-z])", ""),
     _same(r"^\s*(?P<if>[^?]+?)\s*\?\s*(?P<a>[^:]+?)\s*:\s*(?P<b>.+?)\s*$", r"\g<a> if \g<if> else \g<b>"),
     _same(
         r"^\s*if\s+(?P<if>.+?)\s*(?:then|:)\s*(?P<a>.+?)\s*;?\s*else\s*:?\s*(?P<b>.+?)\s*$",

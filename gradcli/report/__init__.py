@@ -20,15 +20,15 @@ from pkgutil import resolve_name
 from typing import BinaryIO
 
 from gradcli import registry
-from gradcli.errors import InputError, UsageError
-from gradcli.option_words import Words
+from gradcli.errors import NoPictureError, UsageError
+from gradcli.option_words import Words, option
 from gradcli.report.appearance import Appearance, FileRenderer, TextRenderer
 from gradcli.report.compose.answers import compose
 from gradcli.report.compose.formula_tables import standing_of
 from gradcli.report.compose.one_line import one_line
 from gradcli.report.document import Blocks, Document, Line, Node, Note, Screen, Styled, line
 from gradcli.report.numbers import rounded
-from gradcli.results import Check, Pass, Result
+from gradcli.results import Check, ClosedForm, Pass, Result
 
 __all__ = ["Appearance", "Screen", "in_python", "picture", "pieces", "rendered", "write_file"]
 
@@ -69,8 +69,11 @@ def write_file(answer: Result, shown: Appearance, file: BinaryIO) -> None:
     kind: type = type(answer)
     found = registry.renderer(shown.form, kind)
     if found is None:
+        if isinstance(answer, ClosedForm):
+            message = f"{answer.command} without values answers with a formula, of which there is no picture"
+            raise NoPictureError(message, hint=f"give values: {option('at', 'NAME=VALUE')}")
         hint = f"{registry.commands_with_pictures(shown.form)} draw one"
-        raise InputError(f"{answer.command} answers with no picture", hint=hint)
+        raise NoPictureError(f"{answer.command} answers with no picture", hint=hint)
     write: FileRenderer = resolve_name(found.function)
     write(answer, shown, file)
 

@@ -105,20 +105,28 @@ def settle_calls(source: SourceText, names: CallableNames) -> list[str]:
 
 
 def _require_no_derivative(source: SourceText, names: CallableNames) -> None:
-    """Refuse `f'(x)`, which is no transpose where f is the function.
+    """Refuse `f'(x)`, which is no transpose where f is the function, and `-f'`, unless f stands without a mark too.
+
+    In `diag(y) - y y'` a vector y is transposed.
 
     Raises:
         LanguageError: It stands there.
     """
+    primed = [one.text for one, mark in itertools.pairwise(source.tokens) if mark.text == "'"]
     for place, token in enumerate(source.tokens):
         marks = list(itertools.takewhile(lambda one: one.text == "'", source.tokens[place + 1 :]))
         after = source.tokens[place + 1 + len(marks) :]
         called = _called([token, *after], names) if marks else None
-        if called is not None and not called.is_product:
+        is_call = called is not None and not called.is_product
+        is_alone = token.text in names.functions and sum(
+            one.text == token.text for one in source.tokens
+        ) == primed.count(token.text)
+        is_stated = [one.text for one in after[:1]] == ["="]  # of which the right side is the claim
+        if marks and (is_call or (is_alone and token.kind == "name" and not is_stated)):
             shown = token.text + "'" * len(marks)
             message = f"{shown} is a derivative on paper, the one that a claim is held to"
-            span = token.span.to(after[called.stop - 1].span)
-            raise source.error(message, span, hint="write its formula, without a mark")
+            last = after[called.stop - 1] if called is not None and is_call else marks[-1]
+            raise source.error(message, token.span.to(last.span), hint="write its formula, without a mark")
 
 
 def _settled(source: SourceText, names: CallableNames, remarks: dict[str, None]) -> Iterator[Token]:

@@ -58,7 +58,7 @@ _TORCH = frozenset("torch tensor Tensor requires_grad requires_grad_".split())
 PREFIXES = frozenset("torch np numpy math F nn functional special scipy stats linalg fft autograd sympy sp".split())
 """Module names that may stand before a function: `torch.special.i0(x)` is `i0(x)`."""
 
-FOREIGN = frozenset("cp jax jnp tensorflow tf".split())
+FOREIGN = frozenset("cp jax jnp keras mxnet paddle tensorflow tf theano".split())
 """Names of libraries whose functions are not read."""
 
 

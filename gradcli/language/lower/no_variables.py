@@ -37,7 +37,7 @@ _OPERATORS = (
     _Operator(
         re.compile("[d∂]2?[a-zA-Z]?2?"),
         re.compile(
-            r"(?<!\w)[d∂]\w*\s*(?:(?:\^|\*\*)\s*\d+\s*)?\)?\s*/\s*\(?[d∂]\s*[^\W\d]|\\[dt]?frac\s*\{\s*(?:d|\\partial)"
+            r"(?<!\w)[d∂]\w*\s*(?:(?:\^|\*\*)\s*\d+\s*[a-zA-Z]?\s*)?\)?\s*/\s*\(?[d∂]\s*[^\W\d]|\\[dt]?frac\s*\{\s*(?:d|\\partial)"
         ),
         "a derivative within a text is not read",
         "give the function itself, such as x**2: its derivative is what is asked for",

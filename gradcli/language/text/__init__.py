@@ -8,6 +8,7 @@ nodes              the nodes of a tree
 source             a text with its words, a place in them, and the errors at a place
 mathematics        notation of formulas: sums over indices, cases, bars, norms, inner products, left-hand sides
 grammar            words to the tree of an expression, and to the statements of a text
+juxtaposition      factors side by side, and the same with signs between them
 doubtful           remarks on what is read in one way and often meant in another
 python_statements   definitions, lambdas, several names at once, imports; the other statements of Python are code
 hints              notations from elsewhere, and their spelling here

@@ -128,7 +128,7 @@ def check(
         typed, function, at, v, tolerances, claim, expect or {}, assume or {}, random, seed, allow, strict,
         require_all, differences, AskedModes(forward, order, batched), numbers_of, options,
     )  # fmt: skip
-    if claim and not has_values:
+    if (claim or assume) and not has_values:
         from gradcli.parts.claims.open_claims import at_likely_shapes
 
         return at_likely_shapes(unbound, shape or {}, claim, assume or {}, seed, asked.answer)

@@ -172,7 +172,7 @@ def parse(subject: Subject, text: str, source: str = "--claim") -> ParsedClaim:
     named = {**subject.assigned, **known}
     called: Sequence[str] = ()
     calls: Mapping[str, NeighbourFunction] = {}
-    if "(" in text:
+    if "(" in text or "'" in text:
         from gradcli.language.lower.called_values import settle_calls
 
         called, calls = settle_calls(said, subject.callable_names), subject.callable_names.functions

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.equations_in_words import is_rate
+from gradcli.cli.equations_in_words import is_rate, of_equation
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import typed_values
 from gradcli.cli.written_ranges import NUMBER
 from gradcli.errors import GradcliError, NamelessValueError, PointOptionError
-from gradcli.language.text.signs import parted, unwrapped
+from gradcli.language.text.signs import NAME, parted, unwrapped
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup
 
@@ -28,6 +28,7 @@ def respelled(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Wor
     yield SpelledGroup(_expected(line))
     yield SpelledGroup(_for_each(line, error))
     yield SpelledGroup(_claims_of_statements(line), is_sure=True)
+    yield from _assumed_signs(line)
 
 
 def listed_claims(text: str) -> list[str]:
@@ -67,6 +68,46 @@ def _claims_of_statements(line: TypedLine) -> Iterator[Words]:
             yield line.put(place, count, "--claim", claim if len(line.variables) == 1 else f"{name}={claim}")
 
 
+_POSITIVE = re.compile(
+    rf"(?P<name>{NAME})\s*(?:(?P<sign>>=?|≥)\s*0(?:\.0*)?|(?:\s(?:is|are)\s+)?\s(?:strictly\s+)?positive|(?P<real>\s(?:is\s+)?real|\s*(?:∈|\bin\b)\s*[Rℝ]))"
+    rf"|0(?:\.0*)?\s*(?P<before><=?|≤)\s*(?P<after>{NAME})"
+)
+"""A variable that is said to be positive, not negative, or real."""
+
+
+def _positives(typed: str) -> tuple[list[str], bool] | None:
+    """List the variables that are said to be positive, and tell whether all are; None of anything else.
+
+    >>> _positives("x, y > 0"), _positives("0 <= x and y positive"), _positives("x = positive"), _positives("x > 1")
+    ((['x', 'y'], True), (['x', 'y'], False), None, None)
+    """
+    names, open_names, is_strict = list[str](), list[str](), True
+    for part in re.split(r"[,;]|&&?|\band\b", typed):
+        if re.fullmatch(NAME, part.strip()) is not None:
+            open_names.append(part.strip())
+        elif (found := _POSITIVE.fullmatch(part.strip())) is None:
+            return None
+        else:
+            of_part = [*open_names, found["name"] or found["after"]]
+            names += [] if found["real"] else of_part
+            open_names, is_strict = [], is_strict and "=" not in (found["sign"] or found["before"] or "")
+            is_strict = is_strict and found["sign"] != "≥" and found["before"] != "≤"
+    return None if open_names else (names, is_strict)
+
+
+def _assumed_signs(line: TypedLine) -> Iterator[SpelledGroup[Words]]:
+    """Write `--assume "x > 0"` as `--assume x=positive`, which `x >= 0` is but for the end of the range."""
+    typed = [one for one in typed_values(line) if one.option == "--assume"]
+    signs = {one.place: _positives(one.typed) for one in typed}
+    words, is_sure = list(line.words), True
+    for one in reversed(typed):
+        if (found := signs[one.place]) is not None:
+            names, is_strict = found
+            words[one.place : one.place + one.words] = [w for name in names for w in ("--assume", f"{name}=positive")]
+            is_sure = is_sure and is_strict
+    yield SpelledGroup([tuple(words)] if any(signs.values()) else [], is_sure)
+
+
 def _by_other_names(line: TypedLine) -> Iterator[Words]:
     """Check what another tool compares, `test "x^2" --at 1`, and an expression that is asked about."""
     first, *rest = line.words or ("",)
@@ -104,16 +145,42 @@ _LONGEST = 8
 
 
 def _equation(line: TypedLine) -> Iterator[Words]:
-    """Take the right side of `check "x^2 = 2x"` for a claim, or for the same function: their difference is constant."""
-    if line.command in ("check", DERIVATIVE) and line.others and "--claim" not in line.flags.values():
-        equation = re.fullmatch(r"\s*([^;=]+?)\s*(?:={1,2}(?!=)|->|→|=>)\s*([^;]+?)\s*", unwrapped(line.text))
-        is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
-        is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
-        if equation is not None and is_whole and not (is_definition or " at " in line.text):
-            rest = line.put(line.others[0], 1, equation[1])[line.start :]
-            yield ("check", *rest, "--claim", equation[2])
-            if "=" in line.text:
-                yield ("check", f"{equation[1]} - ({equation[2]})", *rest[1:], "--claim", "0")
+    """Take the right side of `check "x^2 = 2x"` for a claim, or for the same function: their difference is constant.
+
+    An equation of two variables whose right side is no derivative, `x^2 + y^2 = 25`, is asked for its partial ones.
+    """
+    if line.command not in ("check", DERIVATIVE) or not line.others:
+        return
+    along = of_equation(re.sub(r"={2}", "=", unwrapped(line.text))) if line.command == "check" else []
+    if len(along) == 1:
+        claims = [
+            place
+            for one in typed_values(line)
+            if one.option == "--claim"
+            for place in (one.place, one.place + one.words - 1)
+        ]
+        yield (
+            "grad",
+            *(
+                word
+                for n, word in enumerate(line.put(line.others[0], 1, along[0][1]))
+                if n >= line.start and n not in claims
+            ),
+        )
+        return
+    if "--claim" in line.flags.values():
+        return
+    equation = re.fullmatch(r"\s*([^;=]+?)\s*(?:={1,2}(?!=)|->|→|=>)\s*([^;]+?)\s*", unwrapped(line.text))
+    is_whole = equation is not None and equation[1].count("[") == equation[1].count("]")  # not a sum, Σ[i=1..3]
+    is_definition = equation is not None and (equation[1].rstrip("'").isidentifier() or is_rate(equation[1]))
+    if equation is None or not is_whole or is_definition or " at " in line.text:
+        return
+    rest = line.put(line.others[0], 1, equation[1])[line.start :]
+    claim = [("check", *rest, "--claim", equation[2])]
+    same = [("check", f"{equation[1]} - ({equation[2]})", *rest[1:], "--claim", "0")] if "=" in line.text else []
+    if along:
+        same = [("grad", *line.put(line.others[0], 1, along[0][1])[line.start :])]
+    yield from (*claim, *same) if re.search(NAME, equation[2]) else (*same, *claim)
 
 
 def _expected(line: TypedLine) -> Iterator[Words]:

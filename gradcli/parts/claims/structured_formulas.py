@@ -13,6 +13,7 @@ import sympy
 from sympy import Expr
 
 from gradcli.crosscheck.formulas import Formulas
+from gradcli.language.program import sympy_functions
 from gradcli.language.program.wengert import Program
 from gradcli.parts.claims.structures import Assumed
 from gradcli.symbolic.derivative import Derivative
@@ -43,8 +44,8 @@ def _shortened(derivative: Derivative, assumed: Assumed) -> Derivative:
     cases = [expression for _, expression in derivative.cases]
     element = derivative.element
     for name, structure in assumed.items():
-        if structure.name in _SHORTER:
-            shorter = _SHORTER[structure.name]
+        shorter = _by_sign if structure.is_of_positives else _SHORTER.get(structure.name)
+        if shorter is not None:
             cases = [tidied(shorter(one, name)) for one in cases]
             element = None if element is None else tidied(shorter(element, name))
     return replace(
@@ -84,6 +85,51 @@ def _by_sum(expression: Expr, name: str) -> Expr:
         return one.function * (last - first + 1) if one.function.is_number else sympy.S.One
 
     return expression.replace(is_whole, write)
+
+
+def _by_sign(expression: Expr, name: str) -> Expr:
+    """Simplify by the sign of positive numbers: |x| is x, and a branch for x < 0 is never taken.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> _by_sign(sympy.sqrt(x**2) + sympy_functions.abs(x), "x")
+    2*x
+    """
+    real = [sympy.IndexedBase(name, real=True), sympy.Symbol(name, real=True)]
+    positive = [type(one)(name, positive=True) for one in real]
+    there, back = (dict(zip(*ends, strict=True)) for ends in ((real, positive), (positive, real)))
+    return expression.xreplace(there).replace(_has_sign, _of_known_sign).xreplace(back)
+
+
+_WITH_SIGN = (
+    sympy_functions.abs,
+    sympy_functions.sign,
+    sympy_functions.maximum,
+    sympy_functions.minimum,
+    sympy_functions.Comparison,
+)
+"""Functions that are simpler where the sign of their operand is known, or that of a difference of two."""
+
+
+def _has_sign(one: Expr) -> bool:
+    return isinstance(one, _WITH_SIGN)
+
+
+def _of_known_sign(one: Expr) -> Expr:
+    """Simplify a function of a number whose sign is known; any other stays."""
+    first, *rest = one.args
+    number = first - rest[0] if rest else first
+    sign = next((sign for sign, is_so in ((1, number.is_positive), (-1, number.is_negative)) if is_so), 0)
+    if not sign:
+        return one
+    match one:
+        case sympy_functions.Comparison():
+            return type(one)(sympy.Integer(sign), sympy.S.Zero)
+        case sympy_functions.abs():
+            return sign * first
+        case sympy_functions.sign():
+            return sympy.Integer(sign)
+    is_first = (sign > 0) is isinstance(one, sympy_functions.maximum)
+    return first if is_first else rest[0]
 
 
 _SHORTER: Mapping[str, Callable[[Expr, str], Expr]] = {

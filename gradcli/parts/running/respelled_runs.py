@@ -61,6 +61,8 @@ def _with_arguments(line: TypedLine) -> Iterator[Words]:
         place, words = line.unknown[0], line.words
         script = next((n for n in line.others if os.path.isfile(words[n])), line.others[0])
         count = 1 + (place + 1 in line.others and place + 1 != script)  # the option, and what may be its value
+        is_of_run = words[place].lstrip("-").replace("_", "-") in _DEBUGGING and count == 1
+        yield from [line.put(place, 1)] if is_of_run else []
         if place > script:
             own = {n for n in (*line.flags, *line.values) if n > place}
             known = (words[n] for n in sorted(own))
