@@ -155,7 +155,7 @@ def _outcome(proof: results.BoxProof) -> str:
         where = ", ".join(f"{name} = {in_digits(number)}" for name, number in proof.at.items())
         return f" at {where}{note_}"
     if proof.status == "undecided":
-        left = "all" if proof.left >= 1 else outward(proof.left, 2, is_upper=True)
+        left = "all" if proof.left >= 1 else outward(proof.left, 2, is_upper=True) if proof.left else "a point"
         return f": {left} of the box is left{note_}"
     return f" ({count(proof.boxes)}{note_})"
 

@@ -82,6 +82,7 @@ class LeastValueSearch:
         found: The least value that was found.
         place: Its point.
         has_value: Whether there certainly is a value somewhere.
+        most: The most boxes that one run evaluates.
         evaluated: The boxes that were evaluated.
         done: Those that are looked at no more.
         unproved: Those of them that are too narrow to be halved, and not known to be above the target.
@@ -97,6 +98,7 @@ class LeastValueSearch:
     found: float = np.inf
     place: Array | None = None
     has_value: bool = False
+    most: int = MOST_BOXES
     evaluated: int = 0
     done: list[BoxSet] = field(default_factory=list)
     unproved: list[BoxSet] = field(default_factory=list)
@@ -118,7 +120,7 @@ class LeastValueSearch:
 
     def _most(self) -> int:
         """Return how many boxes are evaluated: fewer where there is no value."""
-        return MOST_BOXES if np.isfinite(self.found) else MOST_WITHOUT_VALUE
+        return self.most if np.isfinite(self.found) else min(self.most, MOST_WITHOUT_VALUE)
 
     def _lowest_first(self, boxes: BoxSet) -> BoxSet:
         """Put aside the boxes that are done, and order the others by their bounds; none where the target fails."""

@@ -15,13 +15,14 @@ from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_nar
 from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of, in_quotients
 from gradcli.parts.everywhere.certain_signs import is_certainly_positive
 from gradcli.parts.everywhere.curvature_rules import Curving, curving
-from gradcli.parts.everywhere.halving import halved
+from gradcli.parts.everywhere.halving import MOST_BOXES, halved
 from gradcli.parts.everywhere.held_kinds import held_kinds
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.least_values import MOST_SECOND, LeastValueSearch
+from gradcli.parts.everywhere.least_values import MOST_SECOND, LeastValue, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.stopping import OVER_TIME
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
+from gradcli.parts.everywhere.touching import are_touching
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, part_limit
@@ -92,12 +93,11 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
     )
     boxes = first_grid(box.low, box.high, most=condition.quantity.function.at_once)
     is_positive, search.has_value = is_certainly_positive(condition.quantity, boxes)
-    found = search.run(boxes.take(~is_positive))
+    found, unproved = _searched(search, boxes.take(~is_positive))
     if search.is_refuted and found.place is not None:
         return BoxProof(
             text, "refuted", found.evaluated, box.by_name(found.place), 0.0, _value_at(condition, found.place)
         )
-    unproved = BoxSet.joined([found.left, *search.unproved])
     with suppress(OverTimeError):  # what was found holds without it
         unproved = unproved.take(~is_certainly_positive(condition.quantity, unproved)[0])
     evaluated = found.evaluated + int(is_positive.sum())
@@ -109,6 +109,32 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
     with suppress(OverTimeError):
         reason += _underflowing(condition, unproved, box)
     return BoxProof(text, "undecided", evaluated, None, unproved.share_of(box.low, box.high), reason)
+
+
+TOUCHING_SECONDS = 1.5
+"""Seconds in which points are looked for at which a number is 0."""
+
+FIRST_BOXES = (512, 4_096, 32_768)
+"""Boxes after which it is looked for points at which a number is 0, in what is left; at the end it is so too."""
+
+
+def _searched(search: LeastValueSearch, boxes: BoxSet) -> tuple[LeastValue, BoxSet]:
+    """Search for a point at which a number is negative; return the boxes in which it may be so."""
+    for most in (*(() if search.is_strict else FIRST_BOXES), MOST_BOXES):
+        search.most = most
+        found = search.run(boxes)
+        rest = BoxSet.joined([found.left, *search.unproved])
+        if search.is_strict or search.is_refuted or not len(rest):
+            break
+        boxes = found.left
+        with suppress(OverTimeError), part_limit(TOUCHING_SECONDS):  # what was found holds without it
+            is_open = ~are_touching(search.quantity, rest, search.low, search.high)
+            count = len(found.left)
+            boxes, search.unproved = boxes.take(is_open[:count]), [rest.take(slice(count, None)).take(is_open[count:])]
+            rest = rest.take(is_open)
+        if must_stop() or not len(boxes):
+            break
+    return found, rest
 
 
 def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:

@@ -143,15 +143,15 @@ def test_what_was_proved_before_the_time_was_over_is_said() -> None:
     ("text", "statement", "ends"),
     [
         ("x**2 - 2*x*sqrt(2) + 2", "y >= 0", "0..3"),
-        ("softplus(x) - relu(x)", "y <= log(2)", "-20..20"),
-        ("abs(2 - x) + abs(x)", "y >= 2", "-0.5..4"),
+        ("x**x", "y >= exp(-exp(-1))", "0.1..2"),
+        ("x**2", "y >= 2*x - 1 + 1e-18", "-1..2"),
     ],
 )
-def test_what_is_true_by_a_hair_is_left_open(text: str, statement: str, ends: str) -> None:
-    """Both verdicts would be lies at a point that no box is; the search ends where halving has nothing to gain."""
+def test_what_is_true_or_false_by_a_hair_is_left_open(text: str, statement: str, ends: str) -> None:
+    """At a point that is no rational number, or by less than rounding; the search ends where halving gains nothing."""
     found = _proof(text, statement, x=ends)
     assert found.status == "undecided"
-    assert 0 < found.left < 1e-3
+    assert 0 <= found.left < 1e-3
     assert found.boxes < 1000
 
 
