@@ -56,7 +56,7 @@ from gradcli.cli.respelled_values import (
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
-from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
+from gradcli.cli.typed_ranges import finite_ranges, misspelt_ranges, ranges_in_words
 from gradcli.cli.typed_values import LABELLED, OF_TEXTS, OF_VALUES
 from gradcli.cli.written_ranges import NUMBER
 from gradcli.errors import (
@@ -446,6 +446,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(misspelt_options(line))
     yield SpelledGroup(dashes(line), is_sure=True)
     yield SpelledGroup(ranges_in_words(line), is_sure=True)
+    yield SpelledGroup(misspelt_ranges(line))
     yield SpelledGroup(values_in_words(line), is_sure=True)
     yield SpelledGroup(_words_after(line), is_sure=True)
     parted = [*_parted_by_the_shell(line)]
