@@ -380,7 +380,7 @@ def _regions(
             inside = between_wrong(boxes, lambda at: _worst(box, at), seen)
             beside = [one for one in seen if not _are_in(boxes.take(inside), one[0])]
             if not inside.all():
-                yield places[~inside], worst_of(beside)
+                yield places[~inside], worst_of(beside or _judged(box, witness_points(boxes.take(~inside), 3)))
             places, boxes = places[inside], boxes.take(inside)
         yield places, worst
         return

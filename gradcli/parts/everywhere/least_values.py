@@ -79,6 +79,7 @@ class LeastValueSearch:
         target: A number that the quantity is to be not below: boxes that are proved are done; None for the least value.
         is_strict: Whether it is to be above the target.
         is_over_at_target: Whether the search ends where the quantity is the target, as that refutes it.
+        is_of_places: Whether it matters where the least value is: what may have it is halved, whatever the tolerance.
         found: The least value that was found.
         place: Its point.
         has_value: Whether there certainly is a value somewhere.
@@ -95,6 +96,7 @@ class LeastValueSearch:
     target: float | None = None
     is_strict: bool = False
     is_over_at_target: bool = False
+    is_of_places: bool = False
     found: float = np.inf
     place: Array | None = None
     has_value: bool = False
@@ -138,6 +140,8 @@ class LeastValueSearch:
         """The bound from which on a box is done."""
         if self.target is not None:
             return float(np.nextafter(self.target, np.inf)) if self.is_strict else self.target
+        if self.is_of_places:
+            return float(np.nextafter(self.found, np.inf))
         return self.found - self.tolerance * max(1.0, abs(self.found)) if np.isfinite(self.found) else np.inf
 
     @property
