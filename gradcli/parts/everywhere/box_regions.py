@@ -24,7 +24,8 @@ from gradcli.parts.everywhere.intervals import Interval, add, meet, multiply, po
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.rounded_passes import Rounded, RoundedPasses
-from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, TOO_MANY, must_stop
+from gradcli.progress import budget_factor
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import RegionVerdict
@@ -33,7 +34,7 @@ PIECES = {1: 256, 2: 32, 3: 10}
 """Pieces of each side of the first grid, by the number of variables; of more variables, two."""
 
 MOST_AT_ONCE = 8192
-"""Boxes from which on none is halved any more."""
+"""Boxes from which on none is halved any more; of a longer budget, as many times more."""
 
 LEVELS = 40
 """Most halvings of a box."""
@@ -104,7 +105,7 @@ class RegionSearch:
     @np.errstate(all="ignore")
     def run(self) -> JudgedRegions:
         """Halve the box until all of it has a verdict."""
-        most = self.box.function.at_once
+        most, most_halved = self.box.function.at_once, MOST_AT_ONCE * max(1.0, budget_factor())
         waiting = first_grid(self.box.low, self.box.high, PIECES.get(self.count, 2), most)
         done, verdicts, stopped = list[BoxSet](), list[npt.NDArray[np.object_]](), ""
         for level in range(LEVELS + 1):
@@ -113,9 +114,9 @@ class RegionSearch:
             except OverTimeError:
                 labels, is_final = np.full(len(waiting), "open", object), np.ones(len(waiting), bool)
                 stopped = OVER_TIME
-            is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > MOST_AT_ONCE
+            is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > most_halved
             if is_last and not is_final.all() and not stopped:
-                stopped = must_stop() or "as there are too many boxes"
+                stopped = must_stop() or TOO_MANY
             is_final = is_final | is_last
             done.append(waiting.take(is_final))
             verdicts.append(labels[is_final])
