@@ -372,7 +372,7 @@ def _regions(
         yield places, None
         return
     seen = _judged(box, witness_points(boxes, MOST_TRIED)[:, :MOST_TRIED])
-    if verdict not in CERTAIN:
+    if verdict not in CERTAIN or not any(found in WRONG for _, found, _ in seen):
         seen += _judged(box, points_by_share(boxes))
     worst, wrong = worst_of(seen), WRONG if verdict in CERTAIN else WHATEVER_IT_HOLDS
     if not differ(seen, wrong):

@@ -51,8 +51,8 @@ FARTHEST = 2.0**-6
 NARROW = 2.0**-34
 """Part of the range from whose width down a box is halved no more."""
 
-QUARTERS = (0.25, 0.5, 0.75)
-"""Parts of a region at whose ends a witness is looked for, whatever the number of its boxes."""
+SHARES = (1 / 64, 1 / 16, 1 / 4, 1 / 2, 3 / 4, 15 / 16, 63 / 64)
+"""Parts of a region at whose ends a witness is looked for, whatever the number of its boxes; more next to its ends."""
 
 LABELS: tuple[tuple[int, RegionVerdict], ...] = (
     (int(BoxKind.OUTSIDE), "outside"),
@@ -257,10 +257,10 @@ def witness_points(boxes: BoxSet, most: int) -> Array:
 
 
 def points_by_share(boxes: BoxSet) -> Array:
-    """Choose the middles of the boxes in which a quarter, a half and three quarters of all of them end."""
+    """Choose the middles of the boxes in which some shares of all of them end."""
     order = np.argsort(boxes.low[0], kind="stable")
     sizes = np.prod(boxes.parts_of(boxes.low.min(axis=1), boxes.high.max(axis=1)), axis=0)[order]
     ends = np.cumsum(sizes)
-    places = np.searchsorted(ends, np.multiply(QUARTERS, ends[-1])).clip(max=len(order) - 1)
+    places = np.searchsorted(ends, np.multiply(SHARES, ends[-1])).clip(max=len(order) - 1)
     chosen = boxes.take(order[np.unique(places)])
     return middle_of(chosen.low, chosen.high)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 import sympy
@@ -22,9 +22,11 @@ from gradcli.arrays import Array
 from gradcli.language.program import sympy_functions
 from gradcli.language.program.wengert import Atom, Line
 from gradcli.parts.everywhere.bounded_quantities import BoxQuantity
+from gradcli.parts.everywhere.box_kinds import BoxKind, domain_of
 from gradcli.parts.everywhere.box_sets import BoxSet
 from gradcli.parts.everywhere.interval_functions import compile_interval
 from gradcli.parts.everywhere.intervals import Interval, down, is_known, point, up
+from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.one_number import InteriorEvaluator
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.balls import precision
@@ -125,6 +127,24 @@ def _is_least_at(quantity: BoxQuantity, written: WrittenNumber, at: Point, sides
     return written.bends_up_by_order(at, sides) if len(at) == 1 else written.is_convex_from(at, sides)
 
 
+_CLOSED = ("sqrt", "asin", "acos", "acosh")
+"""Operations that are continuous up to the end of their domain, which is part of it."""
+
+
+class _ClosedEvaluator(InteriorEvaluator):
+    """Evaluator of a continuous function in the inside of boxes, whose domain may end where a box does."""
+
+    def jet_of_line(self, line: Line, operands: Sequence[Jet], *, is_second: bool = True) -> Jet:
+        """Apply the operation of a line to jets."""
+        found, edge = super().jet_of_line(line, operands, is_second=is_second), int(BoxKind.EDGE)
+        if line.call.op.name not in _CLOSED:
+            return found
+        inside = [low.low >= 0 for low, _ in domain_of(line.call, [one.value for one in operands])]
+        of_operands = reduce(np.bitwise_or, (one.kinds & edge for one in operands))
+        kinds = np.where(reduce(np.logical_and, inside), found.kinds & ~edge | of_operands, found.kinds)
+        return replace(found, kinds=kinds)
+
+
 def _rises_on_both_sides(quantity: BoxQuantity, at: sympy.Rational, sides: Interval) -> bool:
     """Tell whether a continuous number of one variable falls up to a point and rises from there, kinks aside."""
     center = _around(at)
@@ -133,8 +153,8 @@ def _rises_on_both_sides(quantity: BoxQuantity, at: sympy.Rational, sides: Inter
     low, high = np.array([[sides.low[0], center.low]]), np.array([[center.low, sides.high[0]]])
     inside = replace(
         quantity,
-        function=InteriorEvaluator(quantity.function.program),
-        expression=None if quantity.expression is None else InteriorEvaluator(quantity.expression.program),
+        function=_ClosedEvaluator(quantity.function.program),
+        expression=None if quantity.expression is None else _ClosedEvaluator(quantity.expression.program),
     )
     with np.errstate(all="ignore"):
         jet = inside.jets(Interval(low, high), is_second=False)

@@ -39,6 +39,8 @@ PROVED = [
     ("softplus(x) - relu(x)", "y <= log(2)", "-20..20"),
     ("abs(2 - x) + abs(x)", "y >= 2", "-0.5..4"),
     ("x*expm1(x)", "y >= 0", "-1..2"),
+    ("sqrt(x)", "y >= x", "0..1"),
+    ("asin(x)", "y >= x", "0..1"),
 ]
 """Functions with what is true of them by nothing at a point: at an end, inside, of higher order, at a kink."""
 
