@@ -445,8 +445,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(options_by_other_names(line, is_sure=False))
     yield SpelledGroup(misspelt_options(line))
     yield SpelledGroup(dashes(line), is_sure=True)
-    yield SpelledGroup(ranges_in_words(line), is_sure=True)
-    yield SpelledGroup(misspelt_ranges(line))
+    yield from (SpelledGroup(ranges_in_words(line), is_sure=True), SpelledGroup(misspelt_ranges(line)))
     yield SpelledGroup(values_in_words(line), is_sure=True)
     yield SpelledGroup(_words_after(line), is_sure=True)
     parted = [*_parted_by_the_shell(line)]

@@ -14,7 +14,7 @@ from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of, in_quotients
 from gradcli.parts.everywhere.certain_signs import is_certainly_positive
-from gradcli.parts.everywhere.curvature_rules import Curving, curving
+from gradcli.parts.everywhere.curvature_rules import Curving, curving, curving_of
 from gradcli.parts.everywhere.halving import MOST_BOXES, halved
 from gradcli.parts.everywhere.held_kinds import held_kinds
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract
@@ -146,7 +146,7 @@ def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
     if count > MOST_SECOND or not condition.quantity.has_second:
         return False
     with np.errstate(all="ignore"):
-        if not _is_curved(condition.quantity.jets(sides), 1, count, 1).all():
+        if not (_is_curved(condition.quantity.jets(sides), 1, count, 1).all() or _is_composed_convex(condition, box)):
             return False
         for at in (box.low / 2 + box.high / 2, np.clip(0.0, box.low, box.high)):
             here = point(at[:, None])
@@ -158,6 +158,12 @@ def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
             if jet.is_smooth.all() and (low > 0 or (low == 0 and not condition.is_strict)):
                 return True
     return False
+
+
+def _is_composed_convex(condition: BoxCondition, box: MovingBox) -> bool:
+    """Tell whether a number of several variables is convex in the whole box by the rules of composition."""
+    function = condition.quantity.as_function if len(box.low) > 1 else None
+    return function is not None and Curving.CONVEX in curving_of(function, box.low, box.high)
 
 
 def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:

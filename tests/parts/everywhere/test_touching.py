@@ -59,10 +59,11 @@ def test_what_is_equal_at_a_point_is_proved(text: str, statement: str, ends: str
         ("x**4 + y**4 - 4*x*y + 2", "f >= 0"),
         ("cos(x)*cos(y)", "f <= 1"),
         ("exp(x)*(1 + y**2)", "f >= 1"),
+        ("exp(x + y)", "f >= 1 + x + y"),
     ],
 )
 def test_what_is_equal_at_a_point_of_two_numbers_is_proved(text: str, statement: str) -> None:
-    """Inside, and at an end of one of them."""
+    """Inside, at an end of one of them, and on a line, of a convex number."""
     assert _proof(text, statement, x="0..1.5", y="-1.5..1.25").status == "proved"
 
 
