@@ -78,6 +78,7 @@ _CHOICES = {
 Point = tuple[sympy.Rational, ...]
 
 
+@np.errstate(all="ignore")  # what is beyond float64 has no end there
 def are_touching(quantity: BoxQuantity, boxes: BoxSet, low: Array, high: Array) -> Mask:
     """Tell in which boxes a number is certainly not negative, as it is exactly 0 at a point of them or near to them.
 
