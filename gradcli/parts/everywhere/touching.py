@@ -195,7 +195,7 @@ class WrittenNumber:
 
     # -- at a point
 
-    def at(self, expression: Expr, at: Point) -> Expr:
+    def exactly_at(self, expression: Expr, at: Point) -> Expr:
         """Evaluate exactly."""
         found = expression.subs(dict(zip(self.symbols, at, strict=True)))
         for head, other in _CHOICES.items():
@@ -206,7 +206,7 @@ class WrittenNumber:
         """Tell whether an expression is exactly 0 at a point."""
         if not self.bounds(expression, [_around(one) for one in at]).has_zero:
             return False
-        value = self.at(expression, at)
+        value = self.exactly_at(expression, at)
         if value == 0 or value.is_finite is False or value.count_ops() > MOST_SIMPLIFIED:
             return bool(value == 0)
         try:
