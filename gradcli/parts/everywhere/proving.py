@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -132,7 +133,9 @@ def _searched(search: LeastValueSearch, boxes: BoxSet) -> tuple[LeastValue, BoxS
             count = len(found.left)
             boxes, search.unproved = boxes.take(is_open[:count]), [rest.take(slice(count, None)).take(is_open[count:])]
             rest = rest.take(is_open)
-        if must_stop() or not len(boxes):
+        if not len(boxes):
+            return replace(found, stopped=""), rest
+        if must_stop():
             break
     return found, rest
 

@@ -17,7 +17,7 @@ GRADIENTS = {
 }
 
 DIFFERENTIATES = {
-    "parts/everywhere/touching.py": "derivatives of any order at a point where a number is 0, and their bounds next to it",
+    "parts/everywhere/touching.py": "derivatives of any order where a number is 0, and their bounds",
 }
 
 VALIDATED: dict[str, Callable[[], results.Reply]] = {
