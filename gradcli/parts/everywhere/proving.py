@@ -176,7 +176,11 @@ def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
         low, high = rest.low[:, 0], rest.high[:, 0]
         there = box.by_name(np.where((low <= 0) & (high >= 0), 0.0, low / 2 + high / 2))
         where = ", ".join(f"{name} = {number:.3g}" for name, number in there.items())
-        reason += f": {condition.said} is open at {where}, where both sides may be equal"
+        why = "both sides may be equal"
+        with np.errstate(all="ignore"), suppress(OverTimeError):
+            least = condition.quantity.jets(rest.take(slice(0, 1)).sides, is_second=False).value.low
+            why = "bounds of the difference are infinite" if np.isneginf(least).any() else why
+        reason += f": {condition.said} is open at {where}, where {why}"
     return reason
 
 

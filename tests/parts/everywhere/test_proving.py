@@ -130,6 +130,11 @@ def test_what_is_too_near_to_0_to_have_a_sign_is_said() -> None:
     assert "the bounds underflow to 0, and tell no sign" in found.note
 
 
+def test_what_has_no_bound_is_not_said_to_be_equal() -> None:
+    """At the end of x*log(x), whose factors are 0 and infinite there."""
+    assert "where bounds of the difference are infinite" in _proof("x*log(x)", "y >= -1", x="0..1").note
+
+
 def test_what_was_proved_before_the_time_was_over_is_said() -> None:
     """By the boxes, and by the share that is left."""
     box = moving_box(Function("1/x")._asked(None), {"x": "-1..1"})
