@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from itertools import product
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE
@@ -22,6 +24,17 @@ _GIVEN = re.compile(rf"({NAME})\s*=\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)(?![\w.])(?!
 _OF_POINTS = (DERIVATIVE, *"grad jacobian vjp jvp hvp hessian eval explain graph code map".split())
 """Commands that take points, and no range."""
 
+
+_OF_NAME = ("in", "from", "between", "within")
+"""Words before which the name of the variable stands."""
+
+_NAMED = re.compile(rf"(?P<function>.*[\w)\]}}])\s+(?P<name>{NAME})")
+
+_WORD = re.compile(r"(?<![\w.])[a-z]{2,}(?!\w|\s*[(.=])")
+"""A word that is no function."""
+
+_WORDS, _CUTOFF, _MOST_MISSPELT = "between from over for where within and".split(), 0.6, 3
+"""Words of ranges for which a near one may be meant, how near it is, and how many of a text."""
 
 _COMPARED = re.compile(r"([<>]=?|[≤≥])")
 
@@ -49,13 +62,46 @@ def ranged(text: str) -> FunctionOnRanges | None:
     FunctionOnRanges(function='a*x*y', ranges=['x=0..1', 'y=0..2π'], given=['a=2'])
     >>> ranged("tan x where -1 < x < 1").ranges, ranged("x if 0 < x < 1 else 0"), ranged("x, [0, 1]")
     (['x=-1..1'], None, None)
+    >>> ranged("x*exp(-x) x between 0 and 4"), ranged("x y between 0 and 4").function
+    (FunctionOnRanges(function='x*exp(-x)', ranges=['x=0..4'], given=[]), 'x y')
     """
     for separator in _SEPARATOR.finditer(text):
         function = text[: separator.start()].strip()
         found = _all_ranges(text, separator) if function and is_balanced(function) else None
         if found is not None:
-            return FunctionOnRanges(_NOUN.sub("", function), *found)
+            ranges, given = found
+            function, name = _without_name(function, separator["word"] or "")
+            ranges[0] = ranges[0] if "=" in ranges[0] or not name else f"{name}={ranges[0]}"
+            return FunctionOnRanges(_NOUN.sub("", function), ranges, given)
     return None
+
+
+def _without_name(function: str, word: str) -> tuple[str, str]:
+    """Part a function from the name of a range behind it, `x between`, which the function has too; "" of none."""
+    named = _NAMED.fullmatch(function) if word in _OF_NAME else None
+    if named is None or named["name"] not in re.findall(NAME, named["function"]):
+        return function, ""
+    return named["function"], named["name"]
+
+
+def misspelt_range_of(text: str, command: str) -> Iterator[list[str]]:
+    """Generate the command lines for a function on a range of whose words some are near to what they should be.
+
+    >>> [*misspelt_range_of("x^3 - x betwen 0 and 4", "range")], [*misspelt_range_of("x^3 - x", "range")]
+    ([['range', 'x^3 - x', '--in', '0..4']], [])
+    """
+    words = [(found.span(), near) for found in _WORD.finditer(text) if (near := _near(found[0]))]
+    if not 0 < len(words) <= _MOST_MISSPELT:
+        return
+    for chosen in product(*(near for _, near in words)):
+        spelled = text
+        for ((start, end), _), word in reversed([*zip(words, chosen, strict=True)]):
+            spelled = f"{spelled[:start]}{word}{spelled[end:]}"
+        yield from asked_on_range(spelled, command)
+
+
+def _near(word: str) -> list[str]:
+    return [] if word in _WORDS else get_close_matches(word, _WORDS, 2, _CUTOFF)
 
 
 def _all_ranges(text: str, separator: re.Match[str]) -> tuple[list[str], list[str]] | None:

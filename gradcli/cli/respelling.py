@@ -58,7 +58,7 @@ from gradcli.cli.respelled_values import (
 )
 from gradcli.cli.spelled_hints import lines_of_hint
 from gradcli.cli.typed_line import TypedLine, Words, typed_line
-from gradcli.cli.typed_ranges import finite_ranges, ranges_in_words
+from gradcli.cli.typed_ranges import finite_ranges, misspelt_ranges, ranges_in_words
 from gradcli.cli.typed_values import LABELLED, OF_TEXTS, OF_VALUES
 from gradcli.cli.written_ranges import NUMBER
 from gradcli.errors import (
@@ -451,7 +451,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup(options_by_other_names(line, is_sure=False))
     yield SpelledGroup(misspelt_options(line))
     yield SpelledGroup(dashes(line), is_sure=True)
-    yield SpelledGroup(ranges_in_words(line), is_sure=True)
+    yield from (SpelledGroup(ranges_in_words(line), is_sure=True), SpelledGroup(misspelt_ranges(line)))
     yield SpelledGroup(values_in_words(line), is_sure=True)
     yield SpelledGroup(_words_after(line), is_sure=True)
     parted = [*_parted_by_the_shell(line)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.options import OptionKind
+from gradcli.cli.ranges_in_words import misspelt_range_of
 from gradcli.cli.typed_line import TypedLine, Words
 from gradcli.cli.typed_values import typed_values, words_next_to
 from gradcli.cli.written_ranges import TOLERANCE, range_of_numbers
@@ -25,6 +26,13 @@ def ranges_in_words(line: TypedLine) -> Iterator[Words]:
                 break
     if words != line.words:
         yield words
+
+
+def misspelt_ranges(line: TypedLine) -> Iterator[Words]:
+    """Ask on the range that stands in words behind a function, of which some are near to words of ranges."""
+    if line.others:
+        for words in misspelt_range_of(line.text, line.command):
+            yield (*words, *line.without(line.others[0])[line.start :])
 
 
 QUADRATURE = "a range bounds the worst case; a standard uncertainty is sqrt(Σ (∂y/∂x·σ)²), gradcli guide uncertainty; "

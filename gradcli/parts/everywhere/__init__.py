@@ -17,6 +17,7 @@ written_derivatives              derivatives as mathematics writes them, as quot
 box_statements                   statements on y and its derivatives, as numbers that are to be positive
 one_number, curvature_rules      convexity of functions of one number, and by composition
 certain_signs                    signs that operations have where bounds underflow
+touching                         points at which a number is exactly 0, and no less next to them
 proving                          proofs and counterexamples of statements
 kernel_errors                    how torch's special functions err
 pass_differences                 the backward pass of a user's own code, and the derivative

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gradcli.language.program.wengert import Atom
+from gradcli.language.program.wengert import Atom, Call
 from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.intervals import Interval, unknown
 from gradcli.parts.everywhere.jets import Evaluator, Jet, variable
@@ -57,6 +57,26 @@ class BoxQuantity:
         if self.expression is None:
             return (self.derivative,)
         return tuple(one for one in (self.named or {}).values() if not isinstance(one, int))
+
+    @cached_property
+    def as_function(self) -> Evaluator | None:
+        """The number as a function of the variables that move; None of derivatives, and of functions of arrays."""
+        if not self.has_second or not self.function.is_of_numbers or self.is_negated:
+            return None
+        program, y = self.function.program, self.function.outputs[self.element]
+        if self.expression is None:
+            return Evaluator(program, [y])
+        own = self.expression.program
+        meant = {a: program.moving[one] if isinstance(one, int) else y for a, one in (self.named or {}).items()}
+        lines = [
+            replace(
+                one, call=Call(one.call.op.name, tuple(meant.get(a, a) for a in one.call.operands), one.call.statics)
+            )
+            for one in own.lines
+        ]
+        output = self.expression.outputs[0]
+        joined = replace(program, lines=(*program.lines, *lines), constants={**program.constants, **own.constants})
+        return Evaluator(joined, [meant.get(output, output)])
 
     def opposite(self) -> BoxQuantity:
         """Return the opposite number."""

@@ -44,6 +44,8 @@ from gradcli.parts.everywhere.region_words import CERTAIN
 from gradcli.parts.everywhere.rounded_passes import has_elementary_functions, recorded_at
 from gradcli.parts.everywhere.stopping import interruptible
 from gradcli.parts.everywhere.witness_groups import (
+    MOST_OF_SEVERAL,
+    MOST_WITNESSES,
     NAMED_BY_WITNESS,
     WRONG,
     Witness,
@@ -372,19 +374,23 @@ def _regions(
         yield places, None
         return
     seen = _judged(box, witness_points(boxes, MOST_TRIED)[:, :MOST_TRIED])
-    if verdict not in CERTAIN:
+    if verdict not in CERTAIN or not any(found in WRONG for _, found, _ in seen):
         seen += _judged(box, points_by_share(boxes))
     worst, wrong = worst_of(seen), WRONG if verdict in CERTAIN else NAMED_BY_WITNESS
-    if not differ(seen, wrong):
-        if verdict in CERTAIN and worst is not None and worst[1] in FOUND and len(box.low) == 1:
-            inside = between_wrong(boxes, lambda at: _worst(box, at), seen)
-            beside = [one for one in seen if not _are_in(boxes.take(inside), one[0])]
-            if not inside.all():
-                yield places[~inside], worst_of(beside)
-            places, boxes = places[inside], boxes.take(inside)
+    is_narrowed = verdict in CERTAIN and worst is not None and worst[1] in FOUND
+    if is_narrowed and len(box.low) == 1 and not differ(seen, wrong):
+        inside = between_wrong(boxes, lambda at: _worst(box, at), seen)
+        beside = [one for one in seen if not _are_in(boxes.take(inside), one[0])]
+        if not inside.all():
+            yield places[~inside], worst_of(beside or _judged(box, witness_points(boxes.take(~inside), 3)))
+        yield places[inside], worst
+        return
+    if not is_narrowed and not differ(seen, wrong):
         yield places, worst
         return
-    groups = WitnessGroups(boxes, lambda at: worst_of(_judged(box, at)), wrong)
+    is_sharp = not differ(seen, wrong)
+    most = MOST_OF_SEVERAL if is_sharp else MOST_WITNESSES
+    groups = WitnessGroups(boxes, lambda at: worst_of(_judged(box, at)), wrong, is_sharp, most)
     groups.add(seen)
     for own, worst in groups.found():
         yield places[own], worst

@@ -18,7 +18,7 @@ from gradcli.parts.everywhere.held_kinds import not_everywhere
 from gradcli.parts.everywhere.other_forms import NO_TIME
 from gradcli.parts.everywhere.region_maps import chart, require_map
 from gradcli.parts.everywhere.region_words import BY_WITNESS, REGIONS, named
-from gradcli.parts.everywhere.stopping import OVER_TIME
+from gradcli.parts.everywhere.stopping import OVER_TIME, TOO_MANY
 from gradcli.report import document as doc, wording
 from gradcli.report.compose.formula_tables import code, note
 from gradcli.report.document import line, lines
@@ -69,7 +69,7 @@ def compose_range(answer: results.BoxRange, digits: int | None, *, is_full: bool
 
 def _more_time(notes: Sequence[str]) -> Iterator[doc.Node]:
     """Name the option that gives a search more time, where one had too little."""
-    if any(OVER_TIME in one for one in notes) and not any(NO_TIME in one for one in notes):
+    if any(OVER_TIME in one or TOO_MANY in one for one in notes) and not any(NO_TIME in one for one in notes):
         yield note(Words(f"more time may settle what is left: {option('budget', 'SECONDS')}"))
 
 
@@ -155,7 +155,7 @@ def _outcome(proof: results.BoxProof) -> str:
         where = ", ".join(f"{name} = {in_digits(number)}" for name, number in proof.at.items())
         return f" at {where}{note_}"
     if proof.status == "undecided":
-        left = "all" if proof.left >= 1 else outward(proof.left, 2, is_upper=True)
+        left = "all" if proof.left >= 1 else outward(proof.left, 2, is_upper=True) if proof.left else "a point"
         return f": {left} of the box is left{note_}"
     return f" ({count(proof.boxes)}{note_})"
 

@@ -24,7 +24,8 @@ from gradcli.parts.everywhere.intervals import Interval, add, meet, multiply, po
 from gradcli.parts.everywhere.jets import Jet
 from gradcli.parts.everywhere.moving_box import MovingBox
 from gradcli.parts.everywhere.rounded_passes import Rounded, RoundedPasses
-from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
+from gradcli.parts.everywhere.stopping import OVER_TIME, TOO_MANY, must_stop
+from gradcli.progress import budget_factor
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError
 from gradcli.results import RegionVerdict
@@ -33,7 +34,7 @@ PIECES = {1: 256, 2: 32, 3: 10}
 """Pieces of each side of the first grid, by the number of variables; of more variables, two."""
 
 MOST_AT_ONCE = 8192
-"""Boxes from which on none is halved any more."""
+"""Boxes from which on none is halved any more; of a longer budget, as many times more."""
 
 LEVELS = 40
 """Most halvings of a box."""
@@ -50,8 +51,8 @@ FARTHEST = 2.0**-6
 NARROW = 2.0**-34
 """Part of the range from whose width down a box is halved no more."""
 
-QUARTERS = (0.25, 0.5, 0.75)
-"""Fractions of the length of a region at which a witness is judged, however many boxes it has."""
+SHARES = (1 / 64, 1 / 16, 1 / 4, 1 / 2, 3 / 4, 15 / 16, 63 / 64)
+"""Fractions of the length of a region at which a witness is judged, however many boxes it has; more near its ends."""
 
 LABELS: tuple[tuple[int, RegionVerdict], ...] = (
     (int(BoxKind.OUTSIDE), "outside"),
@@ -104,7 +105,7 @@ class RegionSearch:
     @np.errstate(all="ignore")
     def run(self) -> JudgedRegions:
         """Halve the box until all of it has a verdict."""
-        most = self.box.function.at_once
+        most, most_halved = self.box.function.at_once, MOST_AT_ONCE * max(1.0, budget_factor())
         waiting = first_grid(self.box.low, self.box.high, PIECES.get(self.count, 2), most)
         done, verdicts, stopped = list[BoxSet](), list[npt.NDArray[np.object_]](), ""
         for level in range(LEVELS + 1):
@@ -113,9 +114,9 @@ class RegionSearch:
             except OverTimeError:
                 labels, is_final = np.full(len(waiting), "open", object), np.ones(len(waiting), bool)
                 stopped = OVER_TIME
-            is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > MOST_AT_ONCE
+            is_last = level == LEVELS or bool(must_stop()) or 2 * int((~is_final).sum()) > most_halved
             if is_last and not is_final.all() and not stopped:
-                stopped = must_stop() or "as there are too many boxes"
+                stopped = must_stop() or TOO_MANY
             is_final = is_final | is_last
             done.append(waiting.take(is_final))
             verdicts.append(labels[is_final])
@@ -256,10 +257,10 @@ def witness_points(boxes: BoxSet, most: int) -> Array:
 
 
 def points_by_share(boxes: BoxSet) -> Array:
-    """Choose the middles of the boxes in which a quarter, a half and three quarters of all of them end."""
+    """Choose the middles of the boxes in which some shares of all of them end."""
     order = np.argsort(boxes.low[0], kind="stable")
     sizes = np.prod(boxes.parts_of(boxes.low.min(axis=1), boxes.high.max(axis=1)), axis=0)[order]
     ends = np.cumsum(sizes)
-    places = np.searchsorted(ends, np.multiply(QUARTERS, ends[-1])).clip(max=len(order) - 1)
+    places = np.searchsorted(ends, np.multiply(SHARES, ends[-1])).clip(max=len(order) - 1)
     chosen = boxes.take(order[np.unique(places)])
     return middle_of(chosen.low, chosen.high)

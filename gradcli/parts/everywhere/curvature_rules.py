@@ -21,6 +21,7 @@ from operator import and_
 
 import numpy as np
 
+from gradcli.arrays import Array
 from gradcli.language.ops import Kind, Monoid
 from gradcli.language.program.wengert import Atom, Line, needed
 from gradcli.parts.everywhere.box_kinds import BROKEN
@@ -65,8 +66,12 @@ JOINTLY_CONVEX = frozenset(["maximum", "hypot", "logaddexp"])
 
 def curving(box: MovingBox) -> Curving:
     """Tell whether y is convex or concave in a box, by the rules of composition."""
-    function = box.function
-    sides = Interval(box.low[:, None], box.high[:, None])
+    return curving_of(box.function, box.low, box.high)
+
+
+def curving_of(function: Evaluator, low: Array, high: Array) -> Curving:
+    """Tell whether a function is convex or concave between the ends of its variables."""
+    sides = Interval(low[:, None], high[:, None])
     known = function.known(function.seeds(sides), is_second=True)
     found: dict[Atom, Curved] = {}
     single = _OfOneNumber(function, known, found)

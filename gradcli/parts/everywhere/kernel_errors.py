@@ -44,7 +44,7 @@ class KernelError:
 
 KERNELS: Mapping[str, KernelError] = {
     "lgamma": KernelError(4, 1),
-    "digamma": KernelError(8, 2),
+    "digamma": KernelError(8, 8),
     "polygamma": KernelError(12, 1),
     "i0": KernelError(10, has_exponential=True),
     "i1": KernelError(8, 1, has_exponential=True),

@@ -79,9 +79,11 @@ class LeastValueSearch:
         target: A number that the quantity is to be not below: boxes that are proved are done; None for the least value.
         is_strict: Whether it is to be above the target.
         is_over_at_target: Whether the search ends where the quantity is the target, as that refutes it.
+        is_of_places: Whether it matters where the least value is: what may have it is halved, whatever the tolerance.
         found: The least value that was found.
         place: Its point.
         has_value: Whether there certainly is a value somewhere.
+        most: The most boxes that one run evaluates.
         evaluated: The boxes that were evaluated.
         done: Those that are looked at no more.
         unproved: Those of them that are too narrow to be halved, and not known to be above the target.
@@ -94,9 +96,11 @@ class LeastValueSearch:
     target: float | None = None
     is_strict: bool = False
     is_over_at_target: bool = False
+    is_of_places: bool = False
     found: float = np.inf
     place: Array | None = None
     has_value: bool = False
+    most: int = MOST_BOXES
     evaluated: int = 0
     done: list[BoxSet] = field(default_factory=list)
     unproved: list[BoxSet] = field(default_factory=list)
@@ -118,7 +122,7 @@ class LeastValueSearch:
 
     def _most(self) -> int:
         """Return how many boxes are evaluated: fewer where there is no value."""
-        return MOST_BOXES if np.isfinite(self.found) else MOST_WITHOUT_VALUE
+        return self.most if np.isfinite(self.found) else min(self.most, MOST_WITHOUT_VALUE)
 
     def _lowest_first(self, boxes: BoxSet) -> BoxSet:
         """Put aside the boxes that are done, and order the others by their bounds; none where the target fails."""
@@ -136,6 +140,8 @@ class LeastValueSearch:
         """The bound from which on a box is done."""
         if self.target is not None:
             return float(np.nextafter(self.target, np.inf)) if self.is_strict else self.target
+        if self.is_of_places:
+            return float(np.nextafter(self.found, np.inf))
         return self.found - self.tolerance * max(1.0, abs(self.found)) if np.isfinite(self.found) else np.inf
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,14 +15,15 @@ from gradcli.parts.everywhere.box_kinds import BoxKind
 from gradcli.parts.everywhere.box_sets import BoxSet, first_grid, halves, is_narrow, middle_of
 from gradcli.parts.everywhere.box_statements import BoxCondition, Shape, conditions_of, in_quotients
 from gradcli.parts.everywhere.certain_signs import is_certainly_positive
-from gradcli.parts.everywhere.curvature_rules import Curving, curving
-from gradcli.parts.everywhere.halving import halved
+from gradcli.parts.everywhere.curvature_rules import Curving, curving, curving_of
+from gradcli.parts.everywhere.halving import MOST_BOXES, halved
 from gradcli.parts.everywhere.held_kinds import held_kinds
 from gradcli.parts.everywhere.intervals import Interval, add, multiply, point, subtract
 from gradcli.parts.everywhere.jets import Jet
-from gradcli.parts.everywhere.least_values import MOST_SECOND, LeastValueSearch
+from gradcli.parts.everywhere.least_values import MOST_SECOND, LeastValue, LeastValueSearch
 from gradcli.parts.everywhere.moving_box import MovingBox
-from gradcli.parts.everywhere.stopping import OVER_TIME
+from gradcli.parts.everywhere.stopping import OVER_TIME, must_stop
+from gradcli.parts.everywhere.touching import are_touching
 from gradcli.parts.everywhere.zeros import are_definite
 from gradcli.reference.bounds import Mask
 from gradcli.reference.deadline import OverTimeError, part_limit
@@ -92,12 +94,11 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
     )
     boxes = first_grid(box.low, box.high, most=condition.quantity.function.at_once)
     is_positive, search.has_value = is_certainly_positive(condition.quantity, boxes)
-    found = search.run(boxes.take(~is_positive))
+    found, unproved = _searched(search, boxes.take(~is_positive))
     if search.is_refuted and found.place is not None:
         return BoxProof(
             text, "refuted", found.evaluated, box.by_name(found.place), 0.0, _value_at(condition, found.place)
         )
-    unproved = BoxSet.joined([found.left, *search.unproved])
     with suppress(OverTimeError):  # what was found holds without it
         unproved = unproved.take(~is_certainly_positive(condition.quantity, unproved)[0])
     evaluated = found.evaluated + int(is_positive.sum())
@@ -111,6 +112,34 @@ def _of_condition(text: str, condition: BoxCondition, box: MovingBox) -> BoxProo
     return BoxProof(text, "undecided", evaluated, None, unproved.share_of(box.low, box.high), reason)
 
 
+TOUCHING_SECONDS = 1.5
+"""Seconds in which points are looked for at which a number is 0."""
+
+FIRST_BOXES = (512, 4_096, 32_768)
+"""Boxes after which it is looked for points at which a number is 0, in what is left; at the end it is so too."""
+
+
+def _searched(search: LeastValueSearch, boxes: BoxSet) -> tuple[LeastValue, BoxSet]:
+    """Search for a point at which a number is negative; return the boxes in which it may be so."""
+    for most in (*(() if search.is_strict else FIRST_BOXES), MOST_BOXES):
+        search.most = most
+        found = search.run(boxes)
+        rest = BoxSet.joined([found.left, *search.unproved])
+        if search.is_strict or search.is_refuted or not len(rest):
+            break
+        boxes = found.left
+        with suppress(OverTimeError), part_limit(TOUCHING_SECONDS):  # what was found holds without it
+            is_open = ~are_touching(search.quantity, rest, search.low, search.high)
+            count = len(found.left)
+            boxes, search.unproved = boxes.take(is_open[:count]), [rest.take(slice(count, None)).take(is_open[count:])]
+            rest = rest.take(is_open)
+        if not len(boxes):
+            return replace(found, stopped=""), rest
+        if must_stop():
+            break
+    return found, rest
+
+
 def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
     """Tell whether a number is convex in the whole box, and its tangent plane at a point of it is not negative there.
 
@@ -120,7 +149,7 @@ def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
     if count > MOST_SECOND or not condition.quantity.has_second:
         return False
     with np.errstate(all="ignore"):
-        if not _is_curved(condition.quantity.jets(sides), 1, count, 1).all():
+        if not (_is_curved(condition.quantity.jets(sides), 1, count, 1).all() or _is_composed_convex(condition, box)):
             return False
         for at in (box.low / 2 + box.high / 2, np.clip(0.0, box.low, box.high)):
             here = point(at[:, None])
@@ -134,6 +163,12 @@ def _is_above_tangent(condition: BoxCondition, box: MovingBox) -> bool:
     return False
 
 
+def _is_composed_convex(condition: BoxCondition, box: MovingBox) -> bool:
+    """Tell whether a number of several variables is convex in the whole box by the rules of composition."""
+    function = condition.quantity.as_function if len(box.low) > 1 else None
+    return function is not None and Curving.CONVEX in curving_of(function, box.low, box.high)
+
+
 def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
     """Say where boxes are left that are not halved any more, as where both sides are equal."""
     reason = "no halving decides the rest"
@@ -141,7 +176,11 @@ def _on_the_rest(condition: BoxCondition, rest: BoxSet, box: MovingBox) -> str:
         low, high = rest.low[:, 0], rest.high[:, 0]
         there = box.by_name(np.where((low <= 0) & (high >= 0), 0.0, low / 2 + high / 2))
         where = ", ".join(f"{name} = {number:.3g}" for name, number in there.items())
-        reason += f": {condition.said} is open at {where}, where both sides may be equal"
+        why = "both sides may be equal"
+        with np.errstate(all="ignore"), suppress(OverTimeError):
+            least = condition.quantity.jets(rest.take(slice(0, 1)).sides, is_second=False).value.low
+            why = "bounds of the difference are infinite" if np.isneginf(least).any() else why
+        reason += f": {condition.said} is open at {where}, where {why}"
     return reason
 
 

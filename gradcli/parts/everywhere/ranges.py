@@ -124,6 +124,12 @@ def _are_bounded(bounds: Sequence[BoxBounds]) -> bool:
     return all(np.isfinite(one.low) and np.isfinite(one.high) for one in bounds)
 
 
+WIDE = 2.0**-16
+"""Part of a range from which on a place is narrowed."""
+
+MOST_NARROWED, MOST_NARROWED_OF_SEVERAL, NARROWING_SECONDS = 8_192, 2_048, 0.3
+"""Most boxes that are looked at for that, of one number and of several, and seconds."""
+
 LOOSE, MOST_LOOSE = 1e3, 0.99
 """Gap of a bound to what was found, relative to it, from which on its part is named, and the largest such part."""
 
@@ -156,8 +162,9 @@ class _Bounding:
             if len(self.elements) == 1:
                 is_continuous = own & BROKEN == 0
                 with part_limit(self.share):
-                    places += self._places(least, "minimum", is_continuous)
-                    places += self._places(most, "maximum", is_continuous)
+                    y_itself = moving.quantity((), n)
+                    places += self._places(self._narrowed(least, y_itself), "minimum", is_continuous)
+                    places += self._places(self._narrowed(most, y_itself.opposite()), "maximum", is_continuous)
             set_step("bounding the derivatives")
             pairs = ((PARTIAL(y, name), self._ends(moving.quantity((i,), n))) for i, name in enumerate(moving.names))
             slopes.append([self._bounds(label, *ends) for label, ends in pairs])
@@ -228,6 +235,24 @@ class _Bounding:
         named = {symbol: (n,) for n, symbol in enumerate(symbols.values())}
         quantity = BoxQuantity(self.moving.function, (), Evaluator(program), named)
         return -self._search(quantity.opposite()).bound
+
+    def _narrowed(self, found: LeastValue, quantity: BoxQuantity) -> LeastValue:
+        """Narrow the boxes that may hold the least value further than its bound asks for, where they are wide.
+
+        Next to a flat minimum, as that of x**4, each value of a wide box is within the tolerance of the least one.
+        """
+        wide = found.left.parts_of(self.moving.low, self.moving.high) > WIDE
+        if not wide.any() or not np.isfinite(found.bound):
+            return found
+        low, high = self.moving.low, self.moving.high
+        most = MOST_NARROWED if self.count == 1 else MOST_NARROWED_OF_SEVERAL
+        search = LeastValueSearch(
+            quantity, low, high, is_of_places=True, found=found.found, place=found.place, most=most
+        )
+        with part_limit(min(self.share, NARROWING_SECONDS)):
+            narrowed = search.run(found.left)
+        self.boxes += narrowed.evaluated
+        return replace(found, left=narrowed.left)
 
     def _places(self, found: LeastValue, kind: PlaceKind, is_continuous: bool) -> Iterator[BoxPlace]:
         """List the boxes that may hold the least value; the only one of a continuous function holds it."""

@@ -21,6 +21,9 @@ INTERRUPTED = "by an interrupt"
 OVER_TIME = "over the time limit"
 """Another one, which a longer budget does away with."""
 
+TOO_MANY = "as there are too many boxes"
+"""Another one, of which a longer budget allows more."""
+
 _INTERRUPT: ContextVar[threading.Event | None] = ContextVar("interrupt", default=None)
 
 

@@ -50,6 +50,9 @@ def differ(seen: Iterable[Witness], wrong: Sequence[Verdict] = WRONG) -> bool:
     return len(labels) > 1 and labels != {"", "inaccurate"}
 
 
+MOST_OF_SEVERAL = 80
+"""Most boxes in several numbers in which a witness is judged, to find the part in which digits are lost."""
+
 MOST_HALVINGS = 16
 """Most boxes in which a witness is judged, to find an end of what is wrong."""
 
@@ -97,12 +100,16 @@ class WitnessGroups:
         boxes: The boxes of the region.
         judge: Judges the point of a box, of shape (numbers, 1); None if it cannot.
         wrong: The verdicts that a group is called by.
+        is_sharp: Whether groups in which digits are lost at some points alone are halved too.
+        most: The most boxes in which a witness is judged.
         seen: The witnesses so far, by the number of their box.
     """
 
     boxes: BoxSet
     judge: Callable[[Array], Witness | None]
     wrong: Sequence[Verdict] = WRONG
+    is_sharp: bool = False
+    most: int = MOST_WITNESSES
     seen: dict[int, list[Witness]] = field(default_factory=dict)
 
     def add(self, witnesses: Iterable[Witness]) -> None:
@@ -124,19 +131,24 @@ class WitnessGroups:
             group, count = waiting.pop(0)
             self._look(group[np.unique(np.linspace(0, len(group) - 1, count).astype(int))])
             seen = [one for place in group.tolist() for one in self.seen.get(place, ())]
+            if len(group) > 1 and self._are_apart(seen) and len(self.seen) < self.most:
+                waiting += [(half, 3) for half in self._halves(group)]
+                continue
             if len(group) > 1 and differ(seen, self.wrong):
-                if len(self.seen) < MOST_WITNESSES:
-                    waiting += [(half, 3) for half in self._halves(group)]
-                else:
-                    is_seen = np.isin(group, list(self.seen))
-                    waiting += [(group[[n]], 1) for n in np.flatnonzero(is_seen)]
-                    groups.setdefault("", ([], []))[0].append(group[~is_seen])
+                is_seen = np.isin(group, list(self.seen))
+                waiting += [(group[[n]], 1) for n in np.flatnonzero(is_seen)]
+                groups.setdefault("", ([], []))[0].append(group[~is_seen])
                 continue
             worst = worst_of(seen)
             own = groups.setdefault(worst[1] if worst is not None and worst[1] in self.wrong else "", ([], []))
             own[0].append(group)
             own[1].extend(seen)
         return [(np.concatenate(places), worst_of(seen)) for places, seen in groups.values()]
+
+    def _are_apart(self, seen: Sequence[Witness]) -> bool:
+        """Tell whether a group is halved by its witnesses."""
+        is_mixed = len({one[1] in self.wrong for one in seen}) > 1
+        return differ(seen, self.wrong) or (self.is_sharp and is_mixed)
 
     def _look(self, places: npt.NDArray[np.intp]) -> None:
         for place in places.tolist():

@@ -16,6 +16,10 @@ GRADIENTS = {
     "parts/everywhere/pass_differences.py": "the derivative, next to a backward pass of a user's own",
 }
 
+DIFFERENTIATES = {
+    "parts/everywhere/touching.py": "derivatives of any order where a number is 0, and their bounds",
+}
+
 VALIDATED: dict[str, Callable[[], results.Reply]] = {
     "range": lambda: Function("abs(x) + y").range(box={"x": "-1..1", "y": "0..1"}, zeros=True),
     "range along a line": lambda: Function("sum(x**2)").range({"x": [1, 2, 3]}, along="ones"),

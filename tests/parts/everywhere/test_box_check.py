@@ -267,3 +267,22 @@ def test_a_form_of_which_more_is_proved_is_named(prove: str | None, said: str) -
     answer = Function("log(1 - tanh(x)**2)").check(box={"x": "-30..30"}, prove=prove)
     assert isinstance(answer, BoxChecking)
     assert f"better: log(1/cosh(x)**2), {said}" in "; ".join(answer.notes)
+
+
+def test_the_part_in_which_digits_are_lost_is_narrowed_in_two_numbers() -> None:
+    """By halves of the boxes whose witnesses differ: digits of 1 - cos(x) are lost next to x = 0 alone."""
+    found = _regions("(1 - cos(x))/x**2*y", rtol=1e-9, x="-1..1", y="0.1..1")
+    wrong = found["inaccurate"]
+    assert wrong.found == "inaccurate"
+    assert wrong.share < 0.15
+    assert max(-wrong.low["x"], wrong.high["x"]) < 0.3
+    assert found["open"].share > wrong.share
+
+
+def test_a_witness_is_looked_for_next_to_the_ends_of_what_is_not_proved() -> None:
+    """Digits of gelu are lost in float32 where it is small, and not where it is 0 in float32."""
+    answer = Function("gelu(x)").check(box={"x": "-100..100"}, dtype="float32")
+    assert isinstance(answer, BoxChecking)
+    (wrong,) = (one for one in answer.regions if one.verdict == "inaccurate")
+    assert wrong.at is not None
+    assert -15 < wrong.at["x"] < -3

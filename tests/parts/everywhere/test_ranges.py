@@ -28,7 +28,7 @@ from gradcli.progress import budget
 from gradcli.report.numbers import outward
 from gradcli.results import BoxChecking, BoxPlace, BoxRange
 from tests.parts.everywhere.published_minima import PUBLISHED, Published
-from tests.parts.everywhere.truths_on_boxes import composed
+from tests.parts.everywhere.truths_on_boxes import OutsideError, composed
 
 
 def _range(text: str, **ranges: str) -> BoxRange:
@@ -244,7 +244,7 @@ def _escaped(seed: int, functions: int) -> Iterator[str]:
         ends += [(float(outward(end, digits, is_upper=up)), up) for end, up in ends if np.isfinite(end)]
         for part in [0, 1, *(draw.random() for _ in range(40))]:
             x = mp.mpf(low) + (mp.mpf(high) - mp.mpf(low)) * mp.mpf(part)
-            with suppress(ValueError, ZeroDivisionError):  # where the function has none
+            with suppress(ValueError, ZeroDivisionError, OutsideError):  # where the function has none
                 value = case.truth(x, mp.mpf(y))
                 is_number = isinstance(value, mp.mpf) and mp.isfinite(value)
                 yield from (
@@ -252,6 +252,31 @@ def _escaped(seed: int, functions: int) -> Iterator[str]:
                     for end, up in ends
                     if is_number and (value > end if up else value < end)
                 )
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "places"),
+    [
+        ("x**4", "-1..2", [0.0]),
+        ("(x**2 - 1)**4", "-3..2", [-1.0, 1.0]),
+        ("cos(x)**8", "-1..2", [np.pi / 2]),
+        ("(x - 0.3)**6*exp(x)", "-1..2", [0.3]),
+    ],
+)
+def test_places_of_flat_minima_are_narrow(text: str, ends: str, places: list[float]) -> None:
+    """Though each value of a far wider box is within the tolerance."""
+    found = [one for one in _range(text, x=ends).places if one.kind == "minimum"]
+    assert len(found) == len(places)
+    for one, place in zip(found, places, strict=True):
+        assert one.low["x"] <= place <= one.high["x"]
+        assert one.high["x"] - one.low["x"] < 0.01
+
+
+def test_the_place_of_a_flat_stretch_ends_near_where_it_does() -> None:
+    """The values of relu next to 0 are within no tolerance, as all of them are known."""
+    (found,) = (one for one in _range("relu(x)", x="-1..2").places if one.kind == "minimum")
+    assert found.low["x"] == -1
+    assert 0 <= found.high["x"] < 1e-3
 
 
 @pytest.mark.parametrize("functions", [5, pytest.param(100, marks=pytest.mark.thorough)])

@@ -145,7 +145,9 @@ def _errors(text: str, dtype: Dtype, count: int) -> Iterator[tuple[float, float]
     (truth, low, high), draw, kind = KERNEL_RANGES[text], random.Random(text), np.dtype(dtype).type
     call = parse(text).lines[-1].call
     function = getattr(torch, call.op.name, None) or getattr(torch.special, call.op.name)
-    numbers = np.array([low * (high / low) ** draw.random() for _ in range(count)]).astype(kind)
+    drawn = [low * (high / low) ** draw.random() for _ in range(count)]
+    drawn += [draw.uniform(1, 2) for _ in range(count // 3)] if low < 1 and high > 2 else []  # zeros are there
+    numbers = np.array(drawn).astype(kind)
     first = [float(one) for one in (*call.statics, *call.operands[:-1])]
     others = [int(one) if call.statics else torch.tensor(one, dtype=getattr(torch, dtype)) for one in first]
     found = function(*others, torch.tensor(numbers)).tolist()

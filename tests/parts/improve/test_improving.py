@@ -1,15 +1,20 @@
 """Answers of improve: outcomes, points and ranges, how sameness is known, and mistakes before torch is imported."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gradcli import Function
+from gradcli.arrays import Array
 from gradcli.errors import InputError
+from gradcli.language.parsing import parse
 from gradcli.parts.batch.asking import answer
 from gradcli.parts.batch.request_lines import read
 from gradcli.parts.improve import improve as module
+from gradcli.parts.improve.improving import improved
+from gradcli.parts.improve.measuring import Measure
 
 
 def test_each_outcome() -> None:
@@ -121,15 +126,20 @@ def test_what_stays_lost_is_said_and_does_not_pass(text: str, ends: str, where: 
     assert [one is not None and one.worst > 23 for one in lost] == [True, False]
 
 
-def test_a_form_is_better_at_a_point_only_where_it_loses_less_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not where it gains at points around it alone, as without the rules for it."""
+@pytest.mark.parametrize(("asked", "is_better"), [(0, True), (1, False)])
+def test_a_form_is_better_at_a_point_only_where_it_loses_less_there(
+    asked: int, is_better: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where it gains at points around it alone, as log(1/cosh(x)**2) does, which overflows at the first one."""
     monkeypatch.setattr("gradcli.parts.improve.exploring.RULES", ())
-    answer = Function("-log(1 - tanh(x)**2)").improve(50, dtype="float32")
-    for strip in answer.strips if answer.outcome == "better" else ():
-        assert strip.after[0] is not None
-        assert strip.before[0] is not None
-        assert strip.after[0] < strip.before[0]
-    assert answer.passed == (answer.outcome == "better")
+    points = [{"x": np.array(x)} for x in (50.0, 20.0, 18.0, 16.0)]
+
+    def measured(points: Sequence[Mapping[str, Array]], asked: int) -> Measure:
+        return Measure(program, points, ("x",), "float32", asked=asked)
+
+    program = parse("-log(1 - tanh(x)**2)")
+    found = improved(program, measured(points, asked), lambda point: measured([point], 0))
+    assert (found is not None) == is_better
 
 
 WITHOUT_VALUE = [
