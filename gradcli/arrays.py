@@ -47,6 +47,8 @@ def order_of(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
     """
     if len(numbers) < _MANY:
         return np.argsort(numbers, kind="stable")
+    if (numbers[1:] >= numbers[:-1]).all():
+        return np.arange(len(numbers))
     most, shift = int(numbers.max()), _DIGIT
     order = np.argsort((numbers & (2**_DIGIT - 1)).astype(np.uint16), kind="stable")
     while most >> shift:

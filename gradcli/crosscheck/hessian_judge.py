@@ -198,8 +198,9 @@ class HessianJudge(JacobianJudge):
         except OverBudgetError:
             function = self.gradient.function
             program = for_arrays(function.source)
+            shapes, kept = shapes_in(program, function.shapes), {program.output}
             try:
-                value = Values(program, shapes_in(program, function.shapes), function.inputs, ()).value.in_floats()
+                value = Values(program, shapes, function.inputs, (), kept=kept).value.in_floats()
             except NoRuleError:
                 return unknown
             return None if value.is_known.all() and np.isfinite(value.middle).all() else unknown

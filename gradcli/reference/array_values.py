@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ class Values:
         self.program, self.shapes, self.kind = program, shapes, kind
         self.moves = moving_lines(program, moving)
         self.missing: dict[Atom, str] = {}
-        self._known_places: dict[tuple[Atom, Shape], tuple[Bounds, npt.NDArray[np.intp]]] = {}
+        self._known_places: dict[tuple[Atom, Shape], tuple[Bounds, _Places]] = {}
         every = {s: np.asarray(inputs[str(s)]) for s in program.variables}
         self.values = {
             s: self.exact(a if str(s) in mapped else a[None], moves=s in self.moves) for s, a in every.items()
@@ -225,12 +225,12 @@ class Values:
                 return with_eigenvalues(*operands)
         raise NoRuleError
 
-    def _places(self, call: Call, index: Bounds, inside: Sequence[Shape]) -> npt.NDArray[np.intp]:
+    def _places(self, call: Call, index: Bounds, inside: Sequence[Shape]) -> _Places:
         """Return the flat positions that an operation takes elements at, which are found once for each index."""
         key = call.operands[1], block_of(call, *inside).sizes
         of, places = self._known_places.get(key, (None, None))
         if places is None or of is not index:
-            places = known_places(index, key[1])
+            places = _Places(known_places(index, key[1]))
             self._known_places[key] = index, places
         return places
 
@@ -316,9 +316,22 @@ def _gathered(x: Array, source: npt.NDArray[np.intp], size: int) -> Array:
     return found.reshape(len(x), *source.shape)
 
 
-def _at_positions(call: Call, a: Bounds, places: npt.NDArray[np.intp], inside: Sequence[Shape], shape: Shape) -> Bounds:
+@dataclass(frozen=True)
+class _Places:
+    """Flat positions of each point, of shape (points, positions), which many products take or add up elements at."""
+
+    flat: npt.NDArray[np.intp]
+
+    @cached_property
+    def most(self) -> int:
+        """Most elements that are added up at one place."""
+        return max((int(np.bincount(own).max(initial=0)) for own in self.flat), default=0)
+
+
+def _at_positions(call: Call, a: Bounds, known: _Places, inside: Sequence[Shape], shape: Shape) -> Bounds:
     """Take elements at positions, or add them up there; the positions of each point are its own where they move."""
     before, size, count, after = block_of(call, *inside).flat
+    places = known.flat
     if call.op.kind is Kind.GATHER:
 
         def taken(x: Array) -> Array:
@@ -327,9 +340,9 @@ def _at_positions(call: Call, a: Bounds, places: npt.NDArray[np.intp], inside: S
         if a.radius.any():
             return a.mapped(taken)
         return a.mapped(lambda x: taken(x) if x is a.middle else np.zeros((max(len(x), len(places)), *shape), x.dtype))
-    most = max((int(np.bincount(own).max(initial=0)) for own in places), default=0)
     return a.routed(
-        lambda x: _added_up(x.reshape(len(x), before, count, after), places, size).reshape(-1, *shape), terms(most)
+        lambda x: _added_up(x.reshape(len(x), before, count, after), places, size).reshape(-1, *shape),
+        terms(known.most),
     )
 
 

@@ -236,6 +236,9 @@ class Dependencies:
     def _matched(self, elements: Flat, source: Flat, out: Flat) -> Pairs:
         """Return pairs (index into `elements`, entry of `out` with this source)."""
         # By binary search and not by a dictionary: there may be a million elements.
+        if len(elements) * FEW < len(source):
+            near = np.flatnonzero(_is_among(elements, source))
+            source, out = source[near], out[near]
         order = order_of(elements)
         ordered = elements[order]
         first = np.searchsorted(ordered, source, "left")
@@ -343,6 +346,18 @@ def _ranges(first: Flat, count: Flat) -> Flat:
     # Without a loop: one running count, shifted so that each range begins at its own first.
     starts = np.repeat(first - np.concatenate(([0], np.cumsum(count)[:-1])), count)
     return starts + np.arange(int(count.sum()))
+
+
+FEW = 64
+"""Elements for each of those that are looked for, from which on a table is faster than a binary search."""
+
+
+def _is_among(elements: Flat, source: Flat) -> npt.NDArray[np.bool_]:
+    """Mark the positions of `source` that are among some elements."""
+    top = max(int(elements.max(initial=0)), int(source.max(initial=0)))
+    is_wanted = np.zeros(top + 1, dtype=bool)
+    is_wanted[elements] = True
+    return is_wanted[source]
 
 
 DENSE = 2**20

@@ -1,16 +1,22 @@
 """Sparse matrices of a thousand to a million rows, whole processes: against dense torch, asdex with JAX, and CasADi.
 
 A process of gradcli is a command in the shell, with its verdict on every entry; the peers prove nothing.  Those that
-are not installed are left out (`pip install asdex jax casadi`).  Processor time is compared, which a busy machine
-leaves as it is; a process is ended after a minute of it.
+are not installed are left out (`pip install asdex jax casadi`); PEERS names the interpreter that has them, if it is
+another one: `PEERS=/opt/peers/bin/python pytest -m benchmark -s -n 0 tests/benchmarks/test_sparse.py`.  Processor time
+is compared, which a busy machine leaves nearly as it is; a process is ended after a minute of it.
+
+What start-up leaves out of reach: of the 1.95 s that a thousand rows take, importing torch, SymPy and SciPy takes 1.65.
+CasADi, compiled and without them, has ended after 0.3 to 0.9 s at 100,000 rows; it is ahead up to some three million
+entries, and behind from five million on.  asdex takes 1.2 to 3 times as long as gradcli at 100,000 rows, and 2 to 5
+times at a million.  On an arrow of 100,000 rows and a graph of a million nodes neither ends within a minute.
 """
 
+import functools
 import json
 import os
 import resource
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +29,9 @@ SIZES = 1_000, 10_000, 100_000, 1_000_000
 
 PEERS = {"asdex": SIZES, "casadi": SIZES, "torch": SIZES[:2]}
 """The sizes that each is asked for; a dense matrix of 100,000 rows would take 75 GiB."""
+
+PEERS_PYTHON = os.environ.get("PEERS", sys.executable)
+"""The interpreter of the peers, but of torch."""
 
 SECONDS = 60
 """Most of the processor for a process."""
@@ -44,10 +53,10 @@ class Taken(NamedTuple):
         return bool(self.out)
 
 
-def _taken(*words: str) -> Taken:
+def _taken(*words: str, python: str = sys.executable) -> Taken:
     environment = {**os.environ, "PYTHONPATH": os.getcwd(), "GRADCLI_WARM": "0"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled modules are read, as those of an installed package are
-    command = [sys.executable, *words]
+    command = [python, *words]
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(command, stdout=pipe, stderr=nothing, text=True, env=environment) as process:
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -77,6 +86,13 @@ def _proved(screen: str) -> int:
     return int(total.replace(",", ""))
 
 
+@functools.cache
+def _peers() -> dict[str, str]:
+    """The peers that are installed, each with its interpreter."""
+    pythons = {library: sys.executable if library == "torch" else PEERS_PYTHON for library in PEERS}
+    return {one: by for one, by in pythons.items() if _taken("-c", f"import {one}; print(1)", python=by).is_whole}
+
+
 def _start() -> float:
     """What a process takes for its libraries alone."""
     imports = "import os, gradcli.cli, torch, sympy, flint, scipy.sparse"
@@ -90,10 +106,10 @@ def test_every_entry_is_proved_and_faster_than_by_peers(name: str, tmp_path: Pat
     ours = {n: _ours(name, n, tmp_path) for n in SIZES}
     for n, one in ours.items():
         line = f"{name:10} n={n:9,} {one.seconds:6.1f} s {one.memory / 2**30:5.2f} GiB {_proved(one.out):10,} entries"
-        for library, sizes in PEERS.items():
-            if n not in sizes or find_spec(library) is None:
+        for library, python in _peers().items():
+            if n not in PEERS[library]:
                 continue
-            peer = _taken("-m", "tests.benchmarks.sparse_peers", library, name, str(n))
+            peer = _taken("-m", "tests.benchmarks.sparse_peers", library, name, str(n), python=python)
             ratio = peer.seconds / one.seconds
             mark = "" if ratio >= TIMES or n < 100_000 else " *"
             line += (

@@ -69,6 +69,25 @@ def test_dependencies_are_those_of_the_dense_matrix(kind: str, seed: int) -> Non
     assert set(held.tolist()) == {r for r in every.tolist() if dense[r].any()}
 
 
+@pytest.mark.parametrize("name", ["elements_at", "flip"])
+def test_users_of_few_elements_among_many(name: str) -> None:
+    """Each with all of its users, in the order of these."""
+    x, i, y = sympy.symbols("x i y")
+    size = 1000
+    places = np.random.default_rng(0).integers(0, size // 10, size) if name == "elements_at" else np.arange(size)[::-1]
+    call = Call(name, (x, i), (0, 1)) if name == "elements_at" else Call(name, (x,), ((0,),))
+    line = Line(y, call, Span(0, 0))
+    found = Dependencies({x: (size,), i: (size,), y: (size,)}, 10**6, {y: places})
+    few = np.array([7, 3, 999])
+    element, user = found.users_among(line, 0, few, np.arange(size))
+    pairs = {(n, int(at)) for n, one in enumerate(few) for at in np.flatnonzero(places == one)}
+    assert {*zip(element.tolist(), user.tolist(), strict=True)} == pairs
+    assert pairs
+    assert (np.diff(user) > 0).all()
+    element, user = found.users_among(line, 0, np.array([], int), np.arange(size))
+    assert len(element) == len(user) == 0
+
+
 def test_positions_that_are_not_known_are_not_followed() -> None:
     """No structure is made up for them."""
     x, i, y = sympy.symbols("x i y")

@@ -7,7 +7,7 @@ period is tried first,
     colour of the vertex at (i, j, ...) = (a·i + b·j + ...) mod p,
 
 on a window in the middle, and then checked on all entries; the few vertices where it fails, at borders, are coloured
-anew.  Any other pattern is coloured greedily, all vertices at once in rounds: no maintained package does that for a
+anew.  Any other pattern is coloured greedily, many vertices at once in rounds: no maintained package does that for a
 million of them (SciPy's grouping is private, `gcol` colours graphs of Python objects one by one).
 Source: A. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian?", SIAM Review 47 (2005).
 """
@@ -43,6 +43,11 @@ DRAWN = 500
 
 MOST_ROUNDS = 40
 """Rounds after which vertices are coloured one by one: where many meet, a round has few colours to give away."""
+
+BATCH = 2**16
+"""Entries at least whose vertices are coloured at once; of larger patterns `MOST_BATCHES` parts."""
+
+MOST_BATCHES = 32
 
 MOST_WORDS = 512
 """Most words of 64 colours."""
@@ -209,9 +214,7 @@ class ManyColoursError(Exception):
 def _greedy(
     vertices: Numbers, edges: Numbers, colours: Numbers, is_open: npt.NDArray[np.bool_], edge_count: int
 ) -> npt.NDArray[np.int32]:
-    """Colour the open vertices in rounds: each takes its first free colour, and the first of those that clash keeps it.
-
-    What is left after many rounds is coloured one by one.
+    """Colour the open vertices, a batch of them after the other.
 
     Raises:
         ManyColoursError: There are too many.
@@ -224,39 +227,65 @@ def _greedy(
         _mark(taken, edges, colours[vertices])
         keep = is_open[vertices]
         vertex, edge = _from_last(vertices[keep], edges[keep], np.arange(len(colours)), edge_count)
+    for first, last in _batches(vertex):
+        taken = _coloured_batch(vertex[first:last], edge[first:last], colours, taken)
+    return colours
+
+
+def _batches(vertex: Numbers) -> Iterator[tuple[int, int]]:
+    """Yield ranges of the entries of some vertices, from the last on: of few vertices at once hardly any two clash."""
+    if not len(vertex):
+        return
+    starts = _starts(vertex)
+    step = max(BATCH, len(vertex) // MOST_BATCHES)
+    bounds = starts[np.unique(np.searchsorted(starts, np.arange(0, len(vertex), step)).clip(max=len(starts) - 1))]
+    yield from reversed([*zip(bounds.tolist(), [*bounds[1:].tolist(), len(vertex)], strict=True)])
+
+
+def _starts(vertex: Numbers) -> npt.NDArray[np.intp]:
+    """List where the entries of each vertex begin."""
+    return np.flatnonzero(np.concatenate(([True], vertex[1:] != vertex[:-1]))) if len(vertex) else np.zeros(0, np.intp)
+
+
+def _coloured_batch(
+    vertex: Numbers, edge: Numbers, colours: npt.NDArray[np.int32], taken: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    """Colour some vertices in rounds: each takes its first free colour, and the first of those that clash keeps it.
+
+    What is left after many rounds is coloured one by one.  Colours are written in place.
+
+    Returns:
+        The words of taken colours, which may be more than before.
+    """
     for _ in range(MOST_ROUNDS):
         if not len(vertex):
-            return colours
+            return taken
         require_time()
-        starts = np.flatnonzero(np.concatenate(([True], vertex[1:] != vertex[:-1])))
-        own = vertex[starts]
-        free = _first_free(np.bitwise_or.reduceat(taken[edge], starts, axis=0))
+        starts = _starts(vertex)
+        free = _first_free(np.bitwise_or.reduceat(taken.take(edge, axis=0), starts, axis=0))
         taken = _with_room(taken, most := int(free.max()))
         counts = np.diff(np.append(starts, len(vertex)))
         choice = np.repeat(free, counts)
-        # Of the vertices that take one colour in one hyperedge the first in rank keeps it, which is written last.
-        kind = np.int32 if edge_count * (most + 1) < 2**31 else np.int64
-        key = edge * kind(most + 1) + choice
-        if edge_count * (most + 1) > max(_CHUNK, 8 * len(key)):
-            key = np.unique(key, return_inverse=True)[1]
-        winner = np.empty(int(key.max()) + 1, vertex.dtype)
+        # Of the vertices that take one colour in one hyperedge the first in rank keeps it, which is written last.  In
+        # a short table colours share a place: a vertex that loses to another colour takes its own in the next round.
+        room = min(most + 1, max(_CHUNK, 8 * len(edge)) // len(taken) + 1)
+        kind = np.int32 if len(taken) * room < 2**31 else np.int64
+        key = edge * kind(room) + choice % kind(room)
+        winner = np.empty(len(taken) * room, vertex.dtype)
         winner[key] = vertex
-        lost = np.zeros(len(colours), dtype=bool)
-        lost[vertex[winner[key] != vertex]] = True
-        kept = ~lost[own]
-        colours[own[kept]] = free[kept]
-        won = ~lost[vertex]
-        _mark(taken, edge[won], colours[vertex[won]])
-        vertex, edge = vertex[~won], edge[~won]
-    starts = np.flatnonzero(np.concatenate(([True], vertex[1:] != vertex[:-1]))) if len(vertex) else np.zeros(0, int)
-    for own in reversed(np.split(np.arange(len(vertex)), starts[1:])) if len(vertex) else ():
+        has_lost = np.logical_or.reduceat(winner[key] != vertex, starts)
+        colours[vertex[starts[~has_lost]]] = free[~has_lost]
+        lost = np.repeat(has_lost, counts)
+        _mark(taken, edge[~lost], choice[~lost])
+        vertex, edge = vertex[lost], edge[lost]
+    for own in reversed(np.split(np.arange(len(vertex)), _starts(vertex)[1:])) if len(vertex) else ():
         require_time()
         hyper = edge[own]
         colour = int(_first_free(np.bitwise_or.reduce(taken[hyper], axis=0)[None])[0])
         taken = _with_room(taken, colour)
         taken[hyper, colour // _BITS] |= np.uint64(1 << colour % _BITS)
         colours[vertex[own[0]]] = colour
-    return colours
+    return taken
 
 
 def _from_last(vertices: Numbers, edges: Numbers, rank: Numbers, edge_count: int) -> tuple[Numbers, Numbers]:
@@ -288,9 +317,12 @@ def _with_room(taken: npt.NDArray[np.uint64], colour: int) -> npt.NDArray[np.uin
 def _mark(taken: Numbers, edge: Numbers, colour: Numbers) -> None:
     """Mark colours as taken in hyperedges; below 0 there is none."""
     known = colour >= 0
-    edge, colour = edge[known], colour[known]
+    if not known.all():
+        edge, colour = edge[known], colour[known]
     bit = np.uint64(1) << (colour % _BITS).astype(np.uint64)
-    np.bitwise_or.at(taken, (edge, colour // _BITS), bit)
+    words = taken.shape[1]
+    place = edge if words == 1 else edge.astype(np.int64) * words + colour // _BITS
+    np.bitwise_or.at(taken.reshape(-1), place, bit)  # of one dimension, which NumPy has a short way for
 
 
 def _first_free(taken: Numbers) -> npt.NDArray[np.int32]:

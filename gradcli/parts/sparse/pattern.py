@@ -39,6 +39,9 @@ Csr = Any
 MOST_JOINED = 4
 """Entries that the operands of a line may have, for each that its pattern may have: they coincide where it adds up."""
 
+MOST_LISTED = 2**24
+"""Entries that are listed and sorted at once, some 24 bytes each; more of them are a product of sparse matrices."""
+
 
 @dataclass(frozen=True)
 class SparsityPattern:
@@ -289,13 +292,30 @@ class _IndexSets:
         """Return the index sets of operand elements, put where they are used."""
         if operand in self.offsets:
             return self._selection(position, source, size, operand)
-        known = self.sets[operand] = self.matrix(self.sets[operand])
+        known = self.sets[operand]
+        if isinstance(known, Layers) and len(position) * len(known.parts) <= MOST_LISTED:
+            return self._listed(known, position, source, size)
+        known = self.sets[operand] = self.matrix(known)
         if len(source) == size == known.shape[0] and _is_range(source) and _is_range(position):
             return known
         entries = int(np.diff(known.indptr)[source].sum())
         self._require(entries // MOST_JOINED)
         chosen = self._selection(position, source, size, None, known.shape[0])
         found = chosen @ known
+        self._require(found.nnz)
+        return found
+
+    def _listed(self, known: Layers, position: Flat, source: Flat, size: int) -> Csr:
+        """Return the index sets of elements in layers, put where they are used, from a list of all their entries."""
+        inputs = [layer.take(source) for layer in known.parts]
+        rows = [position.astype(np.int32)] * len(inputs)
+        for k, own in enumerate(inputs):
+            if not own.all():
+                held = np.flatnonzero(own)
+                rows[k], inputs[k] = rows[k][held], own[held]
+        at = np.concatenate(rows), np.concatenate(inputs) - np.int32(1)
+        entries = np.ones(len(at[0]), dtype=bool), at
+        found = self.sparse.coo_array(entries, shape=(size, self.width)).tocsr()  # which joins those of one place
         self._require(found.nnz)
         return found
 

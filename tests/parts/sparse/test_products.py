@@ -9,7 +9,7 @@ import pytest
 
 from gradcli import Function
 from gradcli.parts.sparse import grouped_products, sparse
-from gradcli.parts.sparse.colouring import Colouring, clashing, coloured
+from gradcli.parts.sparse.colouring import BATCH, Colouring, clashing, coloured
 from gradcli.parts.sparse.grouped_products import plan, values_of
 from gradcli.parts.sparse.pattern import SparsityPattern, pattern_of
 from tests.examples import seeds
@@ -141,6 +141,20 @@ def test_a_graph_without_a_period_is_coloured_greedily() -> None:
     found = coloured(pattern.rows, pattern.columns, (n,), n)
     _require_apart(pattern, found)
     assert found.count <= 1.5 * int(np.bincount(pattern.columns).max())
+
+
+@pytest.mark.parametrize("spacing", [1, 100], ids=["each column", "every hundredth column"])
+def test_a_large_graph_is_coloured_a_batch_at_a_time(spacing: int) -> None:
+    """Each batch sees the colours of those before it; columns that are many have a table of colours for two."""
+    draw, n = np.random.default_rng(0), 30_000
+    i = draw.integers(0, n, 2 * n)
+    j = (i + draw.integers(1, n, 2 * n)) % n
+    key = np.unique(np.concatenate([i * n + j, j * n + i, np.arange(n) * (n + 1)]))
+    rows, columns = (key // n).astype(np.int32), (key % n * spacing).astype(np.int32)
+    assert len(rows) > 2 * BATCH
+    found = coloured(rows, columns, (n,), n * spacing)
+    _require_apart(SparsityPattern(rows, columns, (n, n * spacing)), found)
+    assert found.count <= int(np.bincount(columns).max()) + 1
 
 
 def test_the_threads_of_torch_are_as_before() -> None:
