@@ -11,25 +11,7 @@ signatures                       the options of a command, read from its signatu
 commands                         commands built by Typer; a command line on a function, and its answer
 parameters                       the words of options as arguments of `Function`
 default_command                  the command that the first word means
-questions_in_words               questions in the words of a textbook, `d/dx x^2`, as command lines
-plain_words                      words of English for signs and commands: `x squared`, `slope of x^2 at 3`
-higher_derivatives               derivatives above the second, as people ask for them, refused
-equations_in_words               equations of two variables, as command lines for their partial derivatives
-ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`, as command lines
-written_ranges                   ranges as people write them, `x between 0 and 1`, with two dots between the ends
-unicode_words                    full-width signs and odd blanks of words, as those of ASCII
-typed_line                       the words of a command line that may be wrong, told apart
-typed_values                     values of options as they were typed
-respelling                       rows that rewrite the words of a command line
-respelled_options                those that rewrite options
-typed_ranges                     those that join the words of ranges, and give infinite ones finite ends
-respelled_values                 those that rewrite values
-random_values                    those that rewrite random numbers and seeds
-respelled_mathematics            those that ask what signs of paper ask: integrals, lengths of vectors
-respelled_orders                 those that ask for higher derivatives as the second one of a formula
-spelled_hints                    command lines that the words of a hint spell
-kept_words                       what a hint keeps of an equation that was typed
-tried_hints                      command lines that are read before a hint shows them
+suggestions                      command lines that a wrong or foreign one may mean, each tried before it is shown
 expression                       options and arguments told apart, mistakes in them; groups of commands in the help
 output                           an answer on stdout or in a file; formats and colours read before the options are
 settings                         defaults from the environment and a file

@@ -46,7 +46,7 @@ def run(arguments: list[str], read_as: str = "") -> int:
         read_as: What it is, where it is answered in the place of another one, which cannot be read.
     """
     if not all(map(str.isascii, arguments)):
-        from gradcli.cli.unicode_words import narrowed  # which a line in ASCII does not need
+        from gradcli.cli.suggestions.unicode_words import narrowed  # which a line in ASCII does not need
 
         arguments = [*map(narrowed, arguments)]
     sys.excepthook = _report_bug
@@ -184,7 +184,10 @@ def _finished(answer: Output | Page | Stream | str | int, arguments: Sequence[st
 
 def _report(error: GradcliError, arguments: list[str], read_as: str) -> int:
     """Answer the command line that is meant beyond doubt; where there is none, report the error."""
-    from gradcli.cli.tried_hints import advise, command_line  # what a command line without mistakes does not need
+    from gradcli.cli.suggestions.tried_hints import (  # what a command line without mistakes does not need
+        advise,
+        command_line,
+    )
 
     meant = None if read_as else advise(error, arguments, answer_words)
     if meant is not None:

@@ -17,10 +17,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from gradcli import trial
 from gradcli.cli.default_command import DERIVATIVE, expanded, other_names
-from gradcli.cli.higher_derivatives import require_low_order
 from gradcli.cli.output import is_typed
-from gradcli.cli.questions_in_words import require_none
 from gradcli.cli.signatures import every_option
+from gradcli.cli.suggestions.higher_derivatives import require_low_order
+from gradcli.cli.suggestions.questions_in_words import require_none
 from gradcli.cli.typer_internals import click
 from gradcli.errors import UsageError
 from gradcli.parts.command import Command
@@ -217,7 +217,7 @@ _TWO_WORDS = re.compile(r"[^\W\d_]{2} +[\w(\[|√]|[\w)\]|] +[^\W\d_]{2}")
 
 def _require_mathematics(text: str, command: str, typed: Sequence[str]) -> None:
     """Refuse plain words in the place of an expression, unless they are names that are given values."""
-    from gradcli.cli.plain_words import require_mathematics
+    from gradcli.cli.suggestions.plain_words import require_mathematics
 
     given = [found[1] for one in typed if (found := re.match(r"(?:--\w+=)?(\w+)\s*=(?!=)", one)) is not None]
     require_mathematics(text, command, given)

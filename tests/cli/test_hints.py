@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.cli import app, tried_hints
-from gradcli.cli.typed_line import Words
+from gradcli.cli import app
+from gradcli.cli.suggestions import tried_hints
+from gradcli.cli.suggestions.typed_line import Words
 from gradcli.errors import GradcliError
 from tests.conftest import Command
 

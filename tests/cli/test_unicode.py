@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gradcli.cli import unicode_words
+from gradcli.cli.suggestions import unicode_words
 from gradcli.language.text.signs import in_ascii_signs
 from tests.conftest import Command
 

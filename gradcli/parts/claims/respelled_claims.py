@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.equations_in_words import is_rate, of_equation
-from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_values import typed_values
-from gradcli.cli.written_ranges import NUMBER
+from gradcli.cli.suggestions.equations_in_words import is_rate, of_equation
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_values import typed_values
+from gradcli.cli.suggestions.written_ranges import NUMBER
 from gradcli.errors import GradcliError, NamelessValueError, PointOptionError
 from gradcli.language.text.signs import NAME, parted, unwrapped
 from gradcli.registry import all_commands

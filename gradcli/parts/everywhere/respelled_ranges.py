@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_values import typed_values
-from gradcli.cli.written_ranges import TOLERANCE, with_ends
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_values import typed_values
+from gradcli.cli.suggestions.written_ranges import TOLERANCE, with_ends
 from gradcli.errors import GradcliError
 from gradcli.language.spellings import SIGNED
 from gradcli.language.text.signs import NAME, compared

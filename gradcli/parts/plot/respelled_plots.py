@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradcli.cli.respelling import with_euler
-from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_ranges import finite_ranges
+from gradcli.cli.suggestions.respelling import with_euler
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_ranges import finite_ranges
 from gradcli.errors import GradcliError
 from gradcli.registry import all_commands
 from gradcli.trial import SpelledGroup

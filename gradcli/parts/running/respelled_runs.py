@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterator
 
 from gradcli.cli.console import is_sent
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.questions_in_words import asked, is_of_sympy
-from gradcli.cli.respelled_options import misspelt_flags, unknown_options
-from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.other_tools import is_of_sympy
+from gradcli.cli.suggestions.questions_in_words import asked
+from gradcli.cli.suggestions.respelled_options import misspelt_flags, unknown_options
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError, MissingPassError
 from gradcli.parts.running.targets import functions_of, instance_of
 from gradcli.registry import all_commands

@@ -9,11 +9,11 @@ import shlex
 from collections.abc import Iterator
 
 from gradcli.cli.console import is_sent
-from gradcli.cli.respelled_options import OPTIONS, unknown_options
-from gradcli.cli.respelled_values import parts_of
-from gradcli.cli.typed_line import PipedWords, TypedLine, Words
-from gradcli.cli.typed_values import LABELLED, typed_values
-from gradcli.cli.written_ranges import NUMBER
+from gradcli.cli.suggestions.respelled_options import OPTIONS, unknown_options
+from gradcli.cli.suggestions.respelled_values import parts_of
+from gradcli.cli.suggestions.typed_line import PipedWords, TypedLine, Words
+from gradcli.cli.suggestions.typed_values import LABELLED, typed_values
+from gradcli.cli.suggestions.written_ranges import NUMBER
 from gradcli.errors import GradcliError, NamelessArrayError
 from gradcli.language.spellings import SIGNED
 from gradcli.trial import SpelledGroup

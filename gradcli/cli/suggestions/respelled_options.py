@@ -13,8 +13,8 @@ from typing import NamedTuple
 from gradcli.cli.default_command import with_command
 from gradcli.cli.options import OptionKind
 from gradcli.cli.signatures import shell_options
-from gradcli.cli.typed_line import PipedWords, TypedLine, Words, kinds_of
-from gradcli.cli.written_ranges import is_number
+from gradcli.cli.suggestions.typed_line import PipedWords, TypedLine, Words, kinds_of
+from gradcli.cli.suggestions.written_ranges import is_number
 from gradcli.registry import all_commands, formats, suffixes
 
 

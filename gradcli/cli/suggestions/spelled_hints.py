@@ -1,6 +1,7 @@
 """Command lines that the hint of an error spells in words: `leave out --order`, `did you mean 'x'?`, `write dim=0`.
 
-They are made from the words of the hint alone, and are read before anybody sees them (`gradcli.cli.tried_hints`).
+They are made from the words of the hint alone, and are read before anybody sees them
+(`gradcli.cli.suggestions.tried_hints`).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.text.signs import NAME
 

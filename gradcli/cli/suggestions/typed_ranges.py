@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.options import OptionKind
-from gradcli.cli.ranges_in_words import misspelt_range_of
-from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_values import typed_values, words_next_to
-from gradcli.cli.written_ranges import TOLERANCE, range_of_numbers
+from gradcli.cli.suggestions.ranges_in_words import misspelt_range_of
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_values import typed_values, words_next_to
+from gradcli.cli.suggestions.written_ranges import TOLERANCE, range_of_numbers
 
 
 def ranges_in_words(line: TypedLine) -> Iterator[Words]:

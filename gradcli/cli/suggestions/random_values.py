@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gradcli.cli.respelled_options import UnknownOption, unknown_options
-from gradcli.cli.respelled_values import parts_of, values_by_name
-from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_values import LABELLED, typed_values
+from gradcli.cli.suggestions.respelled_options import UnknownOption, unknown_options
+from gradcli.cli.suggestions.respelled_values import parts_of, values_by_name
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_values import LABELLED, typed_values
 
 _RANDOM = re.compile(
     r"\s*(?:(?:torch|np|numpy|jax|jnp)\.)?(?:random\.)?"
@@ -27,7 +27,7 @@ _SIZE_UNKNOWN = "3"
 def random_values(line: TypedLine) -> Iterator[Words]:
     """Write random numbers that a value asks for as this language draws them, with the seed that was given.
 
-    >>> from gradcli.cli.typed_line import typed_line
+    >>> from gradcli.cli.suggestions.typed_line import typed_line
     >>> [*random_values(typed_line(("vjp", "x**2", "--at", "1,2", "--v", "random", "--seed", "7")))]
     [('vjp', 'x**2', '--at', '1,2', '--v', 'randn(y.shape, seed=7)')]
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gradcli.cli.options import OptionKind
-from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
 
 OF_VALUES = (OptionKind.INPUTS, OptionKind.VALUES, OptionKind.DIRECTIONS, OptionKind.VECTOR)
 OF_TEXTS = (OptionKind.TEXT, OptionKind.TEXTS)

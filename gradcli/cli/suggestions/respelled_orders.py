@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 
 from gradcli import trial
-from gradcli.cli.higher_derivatives import HigherDerivative, higher_derivative
-from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.higher_derivatives import HigherDerivative, higher_derivative
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.function import Function
 

@@ -10,11 +10,11 @@ from difflib import get_close_matches
 from gradcli.cli.options import OptionKind
 from gradcli.cli.output import OTHER_PICTURES
 from gradcli.cli.parameters import separate
-from gradcli.cli.respelled_options import choices_of
-from gradcli.cli.typed_line import TypedLine, Words
-from gradcli.cli.typed_ranges import finite_ranges
-from gradcli.cli.typed_values import LABELLED, OF_TEXTS, OF_VALUES, typed_values, words_next_to
-from gradcli.cli.written_ranges import NUMBER, dotted_range, is_number, misspelt_range
+from gradcli.cli.suggestions.respelled_options import choices_of
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.typed_ranges import finite_ranges
+from gradcli.cli.suggestions.typed_values import LABELLED, OF_TEXTS, OF_VALUES, typed_values, words_next_to
+from gradcli.cli.suggestions.written_ranges import NUMBER, dotted_range, is_number, misspelt_range
 from gradcli.errors import (
     GradcliError,
     NamelessArrayError,

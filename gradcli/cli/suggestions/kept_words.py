@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from gradcli.cli.default_command import IMPLICIT
-from gradcli.cli.equations_in_words import asked_along, of_equation
-from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.equations_in_words import asked_along, of_equation
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
 from gradcli.errors import GradcliError
 from gradcli.language.text.signs import NAME, compared
 
@@ -37,7 +37,7 @@ def drops_from_equation(line: TypedLine, words: Words) -> bool:
         line: The command line as typed.
         words: What a hint would spell.
 
-    >>> from gradcli.cli.typed_line import typed_line
+    >>> from gradcli.cli.suggestions.typed_line import typed_line
     >>> line = typed_line(("x^2 + y^2 = 25",))
     >>> drops_from_equation(line, ("grad", "x^2 + y^2 - 25")), drops_from_equation(line, ("grad", "25"))
     (False, True)

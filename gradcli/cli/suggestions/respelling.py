@@ -1,7 +1,7 @@
 """Command lines that cannot be read, and what may be meant: a table of options, and rows that rewrite words.
 
 A row turns the words of a command line into others.  It knows nothing of whether these can be read, which
-`gradcli.cli.tried_hints` tries before anybody sees them.
+`gradcli.cli.suggestions.tried_hints` tries before anybody sees them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from difflib import get_close_matches
 from pkgutil import resolve_name
 
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
-from gradcli.cli.equations_in_words import is_equation
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
-from gradcli.cli.plain_words import asked
-from gradcli.cli.questions_in_words import is_near
-from gradcli.cli.random_values import random_values
-from gradcli.cli.ranges_in_words import with_names
-from gradcli.cli.respelled_mathematics import (
+from gradcli.cli.suggestions.equations_in_words import is_equation
+from gradcli.cli.suggestions.plain_words import asked
+from gradcli.cli.suggestions.questions_in_words import is_near
+from gradcli.cli.suggestions.random_values import random_values
+from gradcli.cli.suggestions.ranges_in_words import with_names
+from gradcli.cli.suggestions.respelled_mathematics import (
     elements_by_subscripts,
     factors_of_numbers,
     in_c,
@@ -29,7 +29,7 @@ from gradcli.cli.respelled_mathematics import (
     products_of_given,
     sums_without_brackets,
 )
-from gradcli.cli.respelled_options import (
+from gradcli.cli.suggestions.respelled_options import (
     arguments_as_options,
     commands_as_options,
     dashes,
@@ -39,7 +39,7 @@ from gradcli.cli.respelled_options import (
     stands_alone,
     verbose_questions,
 )
-from gradcli.cli.respelled_values import (
+from gradcli.cli.suggestions.respelled_values import (
     decimal_commas,
     is_alphabetical,
     name_parts,
@@ -56,11 +56,11 @@ from gradcli.cli.respelled_values import (
     values_of_parts,
     values_with_units,
 )
-from gradcli.cli.spelled_hints import lines_of_hint
-from gradcli.cli.typed_line import TypedLine, Words, typed_line
-from gradcli.cli.typed_ranges import finite_ranges, misspelt_ranges, ranges_in_words
-from gradcli.cli.typed_values import LABELLED, OF_TEXTS, OF_VALUES
-from gradcli.cli.written_ranges import NUMBER
+from gradcli.cli.suggestions.spelled_hints import lines_of_hint
+from gradcli.cli.suggestions.typed_line import TypedLine, Words, typed_line
+from gradcli.cli.suggestions.typed_ranges import finite_ranges, misspelt_ranges, ranges_in_words
+from gradcli.cli.suggestions.typed_values import LABELLED, OF_TEXTS, OF_VALUES
+from gradcli.cli.suggestions.written_ranges import NUMBER
 from gradcli.errors import (
     GradcliError,
     HigherDerivativeError,
@@ -350,7 +350,10 @@ def _function_alone(line: TypedLine, error: GradcliError) -> Iterator[SpelledGro
 
 def _of_lower_order(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Ask for the second derivative of a formula, where a higher one of the function is asked for, or stated."""
-    from gradcli.cli.respelled_orders import by_second_ones, stated_of_formula  # which hardly any line needs
+    from gradcli.cli.suggestions.respelled_orders import (  # which hardly any line needs
+        by_second_ones,
+        stated_of_formula,
+    )
 
     is_stated = isinstance(error, ThirdDerivativeError)
     yield from stated_of_formula(line, error) if is_stated else by_second_ones(line)

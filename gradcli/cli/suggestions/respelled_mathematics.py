@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.respelled_values import name_parts, values_by_name
-from gradcli.cli.typed_line import TypedLine, Words
+from gradcli.cli.suggestions.respelled_values import name_parts, values_by_name
+from gradcli.cli.suggestions.typed_line import TypedLine, Words
 from gradcli.errors import (
     GradcliError,
     MissingVectorError,
@@ -144,7 +144,7 @@ _OUTER = {"det": "the determinant", "trace": "the trace", "tr": "the trace", "no
 def factors_of_numbers(line: TypedLine) -> str:
     """Write signs between capital letters that are read as matrices, where no value says so; empty for any other text.
 
-    >>> from gradcli.cli.typed_line import typed_line
+    >>> from gradcli.cli.suggestions.typed_line import typed_line
     >>> factors_of_numbers(typed_line(("grad", "-G M m/r")))
     '-G*M*m/r'
     """

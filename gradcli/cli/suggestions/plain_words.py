@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from gradcli.cli import questions_in_words
 from gradcli.cli.default_command import DERIVATIVE, lacking, other_commands, other_names
-from gradcli.cli.equations_in_words import rate_after
-from gradcli.cli.higher_derivatives import higher_derivative
+from gradcli.cli.suggestions import questions_in_words
+from gradcli.cli.suggestions.equations_in_words import rate_after
+from gradcli.cli.suggestions.higher_derivatives import higher_derivative
 from gradcli.errors import UsageError
 from gradcli.registry import questions
 

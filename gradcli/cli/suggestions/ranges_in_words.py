@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.written_ranges import dotted, range_at
+from gradcli.cli.suggestions.written_ranges import dotted, range_at
 from gradcli.language.text.signs import NAME, is_balanced
 
 _SEPARATOR = re.compile(

@@ -15,14 +15,14 @@ import typer
 
 from gradcli import trial
 from gradcli.cli.commands import names_code
-from gradcli.cli.kept_words import drops_from_equation, on_equation
-from gradcli.cli.questions_in_words import is_of_sympy
-from gradcli.cli.respelled_mathematics import on_factors, on_matrix_inside, on_paper
-from gradcli.cli.respelled_options import option_meant
-from gradcli.cli.respelled_values import choice_meant, on_decimal_comma
-from gradcli.cli.respelling import respelled_lines
-from gradcli.cli.typed_line import PipedWords, Words, typed_line
-from gradcli.cli.typed_ranges import is_infinite, on_tolerance
+from gradcli.cli.suggestions.kept_words import drops_from_equation, on_equation
+from gradcli.cli.suggestions.other_tools import is_of_sympy
+from gradcli.cli.suggestions.respelled_mathematics import on_factors, on_matrix_inside, on_paper
+from gradcli.cli.suggestions.respelled_options import option_meant
+from gradcli.cli.suggestions.respelled_values import choice_meant, on_decimal_comma
+from gradcli.cli.suggestions.respelling import respelled_lines
+from gradcli.cli.suggestions.typed_line import PipedWords, Words, typed_line
+from gradcli.cli.suggestions.typed_ranges import is_infinite, on_tolerance
 from gradcli.cli.typer_internals import click
 from gradcli.errors import CodeError, GradcliError, InfiniteRangeError, MissingVectorError, NoPictureError, UsageError
 from gradcli.language.spelled_texts import fact_of, is_form, is_script, page_for
