@@ -133,8 +133,8 @@ def on_matrix_inside(line: TypedLine, error: GradcliError) -> str:
     if found is None or found.is_whole:
         return ""
     outer = re.match(r"\s*([^\W\d]\w*)\s*\(", line.text)
-    lost = _OUTER.get(outer[1], f"{outer[1]}(...)") if outer is not None else "the rest of the text"
-    return f"{lost} is not computed; "
+    lost = f"{_OUTER.get(outer[1], f'{outer[1]}(...)')} of" if outer is not None else "what stands around"
+    return f"{lost} derivatives is not computed; "
 
 
 _OUTER = {"det": "the determinant", "trace": "the trace", "tr": "the trace", "norm": "the norm", "inv": "the inverse"}

@@ -82,23 +82,35 @@ def _named_in_words(typed: str, variables: Sequence[str]) -> list[str] | None:
 
 
 def values_in_order(line: TypedLine) -> Iterator[Words]:
-    """Give the numbers of a value to the variables, in their order; `xy` is x*y where x and y get one each.
+    """Give the numbers of a value to the variables; `xy` is x*y where x and y get one each.
 
-    Those of `--u` are of the variables of `--wrt`, where it names some.
+    Their order is that of `--wrt` or `--at` for `--u`, and else that of the text or of the alphabet: `y/x` at 1, 2 is
+    either.
     """
     asked = [parts_of(one.typed) for one in typed_values(line) if one.option == "--wrt"]
     for option, typed, _, _, _, put in typed_values(line):
         parts = parts_of(typed)
-        names = tuple(asked[0]) if option == "--u" and asked else line.variables
-        if option == "--u" and not {*names} <= _given_one_number(line):
-            continue
         if option not in ("--at", "--u") or len(parts) < 2 or not all(map(is_number, parts)):
+            continue
+        named = [one for one in values_by_name(line) if one in line.variables] if option == "--u" else []
+        names = tuple(asked[0]) if option == "--u" and asked else tuple(named) or line.variables
+        if option == "--u" and not {*names} <= _given_one_number(line):
             continue
         letters = tuple(name for name in names if len(name) == 1)
         if len(parts) < len(names) and {*"".join(names)} == {*letters}:
             names = letters
+        orders = [names] if option == "--u" else orders_of(names)
         if len(parts) == len(names):
-            yield put(*map("=".join, zip(names, parts, strict=True)))
+            yield from (put(*map("=".join, zip(order, parts, strict=True))) for order in orders)
+
+
+def orders_of(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """List the orders in which values may be given to variables: that of the text, and that of the alphabet.
+
+    >>> orders_of(["y", "x"]), orders_of(["x", "y"])
+    ([('y', 'x'), ('x', 'y')], [('x', 'y')])
+    """
+    return [*dict.fromkeys([tuple(names), tuple(sorted(names))])]
 
 
 def name_parts(name: str) -> list[str]:

@@ -45,6 +45,7 @@ from gradcli.cli.suggestions.respelled_values import (
     name_parts,
     named_values,
     names_of_text,
+    orders_of,
     other_values,
     spelled_values,
     statements_in_words,
@@ -200,8 +201,9 @@ def _parted_by_the_shell(line: TypedLine) -> Iterator[Words]:
     for place, run in spread:
         numbers = [line.words[n].strip(",") for n in (place, *run)]
         if len(numbers) == len(line.variables) > 1 and all(map(NUMBER.fullmatch, numbers)):
-            each = [word for pair in zip(line.variables, numbers, strict=True) for word in ("--at", "=".join(pair))]
-            yield line.put(place - 1, 2 + len(run), *each)
+            for order in orders_of(line.variables):
+                each = [word for pair in zip(order, numbers, strict=True) for word in ("--at", "=".join(pair))]
+                yield line.put(place - 1, 2 + len(run), *each)
 
 
 def _several_expressions(line: TypedLine) -> Iterator[Words]:
