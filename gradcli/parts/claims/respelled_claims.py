@@ -153,20 +153,10 @@ def _equation(line: TypedLine) -> Iterator[Words]:
         return
     along = of_equation(re.sub(r"={2}", "=", unwrapped(line.text))) if line.command == "check" else []
     if len(along) == 1:
-        claims = [
-            place
-            for one in typed_values(line)
-            if one.option == "--claim"
-            for place in (one.place, one.place + one.words - 1)
-        ]
-        yield (
-            "grad",
-            *(
-                word
-                for n, word in enumerate(line.put(line.others[0], 1, along[0][1]))
-                if n >= line.start and n not in claims
-            ),
-        )
+        claims = [one for one in typed_values(line) if one.option == "--claim"]
+        left_out = {*range(line.start), *(n for one in claims for n in range(one.place, one.place + one.words))}
+        words = line.put(line.others[0], 1, along[0][1])
+        yield ("grad", *(word for n, word in enumerate(words) if n not in left_out))
         return
     if "--claim" in line.flags.values():
         return
@@ -176,7 +166,8 @@ def _equation(line: TypedLine) -> Iterator[Words]:
     if equation is None or not is_whole or is_definition or " at " in line.text:
         return
     rest = line.put(line.others[0], 1, equation[1])[line.start :]
-    claim = [("check", *rest, "--claim", equation[2])]
+    named = [f"{name}={equation[2]}" for name in line.variables] if len(line.variables) > 1 and along else [equation[2]]
+    claim = [("check", *rest, "--claim", one) for one in named]
     same = [("check", f"{equation[1]} - ({equation[2]})", *rest[1:], "--claim", "0")] if "=" in line.text else []
     if along:
         same = [("grad", *line.put(line.others[0], 1, along[0][1])[line.start :])]
