@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -183,6 +183,7 @@ def _mistakes(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray | None]]:
             yield from _factor(what, truth, evidence.by_entry(slopes))
     for line, _, _ in evidence.lines:
         yield from _power(evidence, line)
+    yield from _products(evidence, weights)
     keep = np.flatnonzero(truth[0])
     factor = float(evidence.claimed[0, keep[0]] / truth[0, keep[0]]) if len(keep) else 0.0
     if factor and math.isfinite(factor):
@@ -220,11 +221,67 @@ def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, FloatArray |
     yield what, None if lowered is None else evidence.truth * lowered
 
 
+def _products(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, FloatArray | None]]:
+    """f'*g' in place of f'*g + f*g', one of the two alone, and f'/g', in the function, in a term of it and in a part."""
+    terms = {line.symbol: term for line, term in _addends(evidence) if line is not None}
+    for line, _, slopes in evidence.lines:
+        own = evidence.by_entry(slopes)
+        for what, wrong in _of_factors(evidence, line):
+            if line.symbol == evidence.typed.output:
+                yield what, evidence.as_claimed(wrong, weights)
+            elif line.symbol in terms:
+                off = evidence.as_claimed(terms[line.symbol].share_of(wrong - slopes), weights)
+                yield what, None if off is None else evidence.truth + off
+            numbers = evidence.by_entry(wrong)
+            yield what, None if own is None or numbers is None else evidence.truth * numbers / own
+
+
+def _of_factors(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, FloatArray]]:
+    """Yield wrong Jacobians of a product or a quotient, whose factors have its shape."""
+    name, operands, shapes = line.call.op.name, line.call.operands, evidence.shapes
+    if name not in ("mul", "div") or any(shapes.get(one, ()) != shapes[line.symbol] for one in operands):
+        return
+    moving = {known.symbol for known, _, _ in evidence.lines} | {evidence.subject.variable}
+    parts = [evidence.part(one) if one.is_Symbol else None for one in operands]
+    if operands[1] not in moving or parts[1] is None or (parts[0] is None and operands[0].is_Symbol):
+        return
+    shown, (g, dg) = _shown(evidence, line), (parts[1][0][:, :, None], parts[1][1])
+    f, df = (float(operands[0]), 0 * dg) if parts[0] is None else (parts[0][0][:, :, None], parts[0][1])
+    if name == "div":
+        rule = f"(f/g)' is (f'*g - f*g')/g**2, here of {shown}"
+        is_constant = operands[0] not in moving
+        where = np.where(dg == 0, 0.0, (f if is_constant else df) / dg)
+        said = "the derivative of the divisor alone is taken" if is_constant else "it is the quotient of the derivatives"
+        yield f"the quotient rule: {said}; {rule}", where
+    elif operands[0] in moving:
+        rule = f"(f*g)' is f'*g + f*g', here of {shown}"
+        if parts[0] is not None and (deeper := _product_of_all(evidence, operands[0], df)) is not None:
+            yield f"the product rule: it is the product of the derivatives; {rule}", deeper * dg
+        yield f"the product rule: it is the product of the derivatives; {rule}", df * dg
+        yield f"the product rule: f*g' is missing; {rule}", df * g
+        yield f"the product rule: f'*g is missing; {rule}", f * dg
+
+
+def _product_of_all(evidence: WrongClaim, atom: Atom, slopes: FloatArray) -> FloatArray | None:
+    """Multiply the derivatives of all factors of a product that is a factor itself; None if it is no product of such."""
+    line = next((one for one, _, _ in evidence.lines if one.symbol == atom), None)
+    if line is None or line.call.op.name != "mul" or slopes.ndim != 3:
+        return None
+    found = [evidence.part(one) for one in line.call.operands if one.is_Symbol]
+    if len(found) != len(line.call.operands) or any(one is None or one[1].shape != slopes.shape for one in found):
+        return None
+    first, second = (one[1] for one in found if one is not None)
+    deeper = _product_of_all(evidence, line.call.operands[0], first)
+    product: FloatArray = (first if deeper is None else deeper) * second
+    return product if np.any(product) else None
+
+
 def _terms(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, FloatArray]]:
     """Yield the truth with the derivative of one term of a sum off by a factor, or left out."""
     difference = evidence.claimed - evidence.truth
-    for shown, slopes in _addends(evidence):
-        own = evidence.as_claimed(slopes, weights)
+    for line, term in _addends(evidence):
+        shown = f"`{term.atom}`" if line is None else _shown(evidence, line)
+        own = evidence.as_claimed(term.slopes, weights)
         keep = [] if own is None else np.flatnonzero(own[0]).tolist()
         if own is None or not keep or same(own, evidence.truth):
             continue
@@ -236,8 +293,22 @@ def _terms(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, Flo
             yield words, evidence.truth + (factor - 1) * own
 
 
-def _addends(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray]]:
-    """Yield the terms that the function is the sum of, also within sums and means, each with its share of the Jacobian.
+@dataclass(frozen=True)
+class _Term:
+    """A term that the function is the sum of: its value, its factor, whether its elements are summed, its share of J."""
+
+    atom: Atom
+    scale: float
+    is_summed: bool
+    slopes: FloatArray
+
+    def share_of(self, jacobians: FloatArray) -> FloatArray:
+        """Give the share of the Jacobian of the function that a Jacobian of the term has."""
+        return self.scale * (jacobians.sum(axis=1, keepdims=True) if self.is_summed else jacobians)
+
+
+def _addends(evidence: WrongClaim) -> Iterator[tuple[Line | None, _Term]]:
+    """Yield the terms that the function is the sum of, also within sums and means, each with the line that makes it.
 
     The outer ones are first.
     """
@@ -259,8 +330,8 @@ def _addends(evidence: WrongClaim) -> Iterator[tuple[str, FloatArray]]:
         elif name == "sum" and shapes[atom] == ():
             walk.append((operands[0], scale, True))
         if n and atom.is_Symbol and (part := evidence.part(atom)) is not None:
-            slopes = scale * (part[1].sum(axis=1, keepdims=True) if is_summed else part[1])
-            yield f"`{atom}`" if line is None else _shown(evidence, line), slopes
+            term = _Term(atom, scale, is_summed, part[1])
+            yield line, replace(term, slopes=term.share_of(part[1]))
 
 
 def _factor(what: str, truth: FloatArray, factor: FloatArray | None) -> Iterator[tuple[str, FloatArray]]:
