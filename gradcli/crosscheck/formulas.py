@@ -212,7 +212,7 @@ def confirm_at(
         shown = {block: replace(formula, note="") for block, formula in shown.items()}
     formulas = replace(formulas, shown=shown)
     if check is not None:
-        check = _with_conventions(check, point, formulas)
+        formulas, check = _with_conventions(formulas, check, point)
     return formulas, check and with_refuted(check, formulas.refuted, derived)
 
 
@@ -239,7 +239,7 @@ def with_mismatches(
     refuted = {block: next(one.remarks(known[block])) for block, one in wrong.items()}
     remarks = [remark for block, one in found.items() if block not in refuted for remark in one.remarks(known[block])]
     shown = {
-        block: replace(formula, holds_here=block not in found or not found[block].differs)
+        block: replace(formula, holds_here=formula.holds_here and (block not in found or not found[block].differs))
         for block, formula in formulas.shown.items()
         if block not in refuted
     }
@@ -251,17 +251,25 @@ def with_mismatches(
     return formulas, with_refuted(check, refuted, derived)
 
 
-def _with_conventions(check: Check, point: FunctionAtPoint, formulas: Formulas) -> Check:
-    """Add the value of the formula to the notes of kinks at which torch takes another side."""
-    known = {block: derivative for block, derivative in formulas.derivatives.items() if not block[0]}
-    values, findings = FormulaValues(point, known), []
+def _with_conventions(formulas: Formulas, check: Check, point: FunctionAtPoint) -> tuple[Formulas, Check]:
+    """Add the value of the formula to the notes of kinks at which torch takes another side: it does not hold there."""
+    values, findings, others = FormulaValues(point, formulas.derivatives), [], set[Block]()
     for finding in check.findings:
-        is_entry = finding.verdict == "kink" and not finding.of and finding.column is not None
-        value = values.value(finding) if is_entry else None
+        is_entry = finding.verdict == "kink" and finding.column is not None
+        block = finding.position.by or "", finding.position.variable or ""
+        value = values.value(finding) if is_entry and block in formulas.shown else None
         is_other = value is not None and value != finding.torch
-        note = f"{finding.note}, where the formula has {repr(value).removesuffix('.0')}" if is_other else finding.note
+        others |= {block} if is_other else set()
+        note = finding.note
+        if is_other:
+            here, written = (repr(one).removesuffix(".0") for one in (finding.torch, value))
+            note += f"; torch has {here}" * bool(block[0]) + f", where the formula has {written}"
         findings.append(finding.judged(note=note))
-    return replace(check, findings=tuple(findings))
+    shown = {
+        block: replace(formula, holds_here=formula.holds_here and block not in others)
+        for block, formula in formulas.shown.items()
+    }
+    return replace(formulas, shown=shown), replace(check, findings=tuple(findings))
 
 
 def with_refuted(check: Check, refuted: Mapping[Block, str], derived: Derived) -> Check:
