@@ -139,7 +139,10 @@ def checked_in_box(
             if remarks and remarks[0] != OF_DERIVATIVE:
                 proofs = [_of_wrong_backward(one, box, remarks[0]) for one in proofs]
             open_ones = [one.statement for one in proofs if one.status == "undecided"]
-            better = _better_form(unbound, ranges, box, lambda other: _proved(open_ones, other)) if open_ones else ()
+            better: Sequence[str] = ()
+            if open_ones:
+                why = "of which that is proved"
+                better = _better_form(unbound, ranges, box, lambda other: _proved(open_ones, other), 1.0, why)
             return box.answered(
                 BoxChecking,
                 command="check",
@@ -155,42 +158,48 @@ def checked_in_box(
         known = _share_proved(found.regions)
         if known > NEARLY_ALL:
             return found
-        better = _better_form(unbound, ranges, box, lambda other: _proved_part(other, rtol, known))
+        why = "of which {} is proved"
+        better = _better_form(unbound, ranges, box, lambda other: _proved_part(other, rtol), known + LEAST_GAIN, why)
         return replace(found, notes=(*found.notes, *better))
 
 
 def _better_form(
-    unbound: FunctionWithValues, ranges: Mapping[str, str], box: MovingBox, why: Callable[[MovingBox], str]
+    unbound: FunctionWithValues, ranges: Mapping[str, str], box: MovingBox, share_of: Callable[[MovingBox], float],
+    least: float, what: str,
 ) -> Sequence[str]:
-    """Remark on another form of the function, of which more is proved; nothing where none is found.
+    """Remark on another form of the function, that of which most is proved; nothing where none is found.
 
     Args:
         unbound: The function as typed.
         ranges: Its ranges.
         box: Its box.
-        why: Says what is proved of another form; empty where that is no more.
+        share_of: Tells how much is proved of another form.
+        least: The least share that helps; no other form is looked for where one has all.
+        what: Says what is proved, with the share in per cent.
     """
     if box.line is not None:
         return ()
     low, high = box.arrays(box.low), box.arrays(box.high)
+    best, most = "", least
     for form, other in forms_at_ends(unbound, {name: (low[name], high[name]) for name in low}):
         with suppress(GradcliError, OverTimeError):
-            if said := why(moving_box(other, ranges)):
-                return (f"better: {form}, {said}",)
-    return ()
+            share = share_of(moving_box(other, ranges))
+            if share > most or (share == most and not best):
+                best, most = form, share
+            if share == 1:
+                break
+    return (f"better: {best}, {what.format(f'{100 * most:.4g}%')}",) if best else ()
 
 
-def _proved(statements: Sequence[str], box: MovingBox) -> str:
-    """Say that statements are proved of a function; empty where one is not."""
-    is_proved = all(one.status == "proved" for one in proofs_of(statements, box, SHARE_OF_ANOTHER * _seconds()))
-    return "of which that is proved" if is_proved else ""
+def _proved(statements: Sequence[str], box: MovingBox) -> float:
+    """Tell whether statements are proved of a function: 1 if all are."""
+    return float(all(one.status == "proved" for one in proofs_of(statements, box, SHARE_OF_ANOTHER * _seconds())))
 
 
-def _proved_part(box: MovingBox, rtol: float, known: float) -> str:
-    """Say on how much of a box torch's numbers are proved; empty where that is hardly more than is known."""
+def _proved_part(box: MovingBox, rtol: float) -> float:
+    """Tell on how much of a box torch's numbers are proved."""
     regions = regions_of(box, rtol, SHARE_OF_ANOTHER * _seconds())
-    share = regions.boxes.take(regions.verdicts == "proved").share_of(box.low, box.high)
-    return f"of which {100 * share:.4g}% is proved" if share > known + LEAST_GAIN else ""
+    return regions.boxes.take(regions.verdicts == "proved").share_of(box.low, box.high)
 
 
 def _share_proved(regions: Sequence[BoxRegion]) -> float:

@@ -19,6 +19,7 @@ from gradcli.parts.everywhere.interval_functions import LOSS_OF_ERF, complementa
 from gradcli.parts.everywhere.intervals import (
     UNIT,
     Interval,
+    add,
     closed,
     divide,
     down,
@@ -205,12 +206,14 @@ def _mixed_of_distance(a: Interval, b: Interval) -> Interval:
 
 
 def _log_of_sum(a: Interval, b: Interval) -> Interval:
-    """Compute log(exp(a) + exp(b)), which rises with each."""
-    with np.errstate(all="ignore"):
-        low, high = np.logaddexp(a.low, b.low), np.logaddexp(a.high, b.high)
-    sizes = np.abs(a.low) + np.abs(b.low) + 1, np.abs(a.high) + np.abs(b.high) + 1
-    loss = LOSS * 2.0**-53
-    return closed(down(low - loss * sizes[0]), up(high + loss * sizes[1]))
+    """Compute log(exp(a) + exp(b)), which rises with each: what is added to the larger one keeps its own digits."""
+
+    def at(x: Array, y: Array) -> Interval:
+        larger = Interval(np.maximum(x, y), np.maximum(x, y))
+        smaller = Interval(np.minimum(x, y), np.minimum(x, y))
+        return add(larger, softplus(subtract(smaller, larger)))
+
+    return closed(at(a.low, b.low).low, at(a.high, b.high).high)
 
 
 def _bell_of_difference(a: Interval, b: Interval) -> Interval:

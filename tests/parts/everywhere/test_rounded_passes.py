@@ -50,6 +50,7 @@ FUNCTIONS: dict[str, tuple[Any, float, float]] = {
     "remainder(x, 2)": (lambda x: x - 2 * mp.floor(x / 2), -9, 9),
     "fmod(x**2, 3)": (lambda x: x**2 - 3 * mp.floor(x**2 / 3), -9, 9),
     "logaddexp(x, 0)": (lambda x: mp.log1p(mp.exp(x)), -20, 20),
+    "logaddexp(0, 3*x)": (lambda x: mp.log1p(mp.exp(3 * x)), -200, -5),
     "logsumexp([x, 1])": (lambda x: mp.log(mp.exp(x) + mp.e), -20, 20),
     "lgamma(x)": (mp.loggamma, 0.01, 30),
     "digamma(x)": (mp.digamma, 0.01, 30),
