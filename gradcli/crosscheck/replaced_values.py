@@ -66,8 +66,8 @@ def _replaced(line: Line, lines: Mapping[Atom, Line]) -> Atom | None:
     if line.call.op.name in _REPLACING:
         return operands[0]
     condition = lines.get(operands[0]) if line.call.op.is_branch else None
-    while condition is not None and condition.call.operands[0] in lines and condition.call.op.name not in _TESTS:
-        condition = lines[condition.call.operands[0]] if condition.call.op.is_condition else None
+    while condition is not None and condition.call.op.name not in _TESTS:  # a constant one is made of nothing
+        condition = lines.get(condition.call.operands[0]) if condition.call.op.is_condition else None
     if condition is None or condition.call.op.name not in _TESTS:
         return None
     tested = {one for one in condition.call.operands if one.is_Symbol}

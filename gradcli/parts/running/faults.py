@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gradcli.errors import GradcliError
 from gradcli.parts.running.custom_functions import CLOSE, CustomFunction, VariantResult
 from gradcli.parts.running.cuts import largest
+from gradcli.parts.running.variants import WHOLE, without_condition
 from gradcli.results import Array
 
 HALVES = 24
@@ -41,6 +42,15 @@ LINEAR = 1e-3
 FURTHER = np.array([1.5, 4.0, 30.0, 1e3])
 """Sizes of elements further from 0, next to the least that is wrong."""
 
+ASIDE = 1e-3
+"""Relative distance of the numbers next to one that alone is wrong."""
+
+ONLY = ", only where"
+"""How a place is named outside of which all elements are right."""
+
+UP_TO_ZERO = ", up to where the gradient is 0"
+"""What follows of a place that ends further from 0, where both gradients round to 0."""
+
 NEXT_TO_ZERO = 1e-6
 """Largest end of a range that is taken for 0, where 0 lies between the ends."""
 
@@ -54,11 +64,14 @@ def words(custom: CustomFunction, name: str, results: Sequence[VariantResult]) -
         results: What was seen, some of it wrong.
     """
     failing = [result for result in results if name in result.wrong]
-    where, error = failing[0].variant.where, failing[0].error
+    cause = _cause(custom, name, failing)
+    named = {cause.where, *cause.disproved}
+    alike = [result for result in failing if result.variant.where in named and not result.error][:MOST_EXPLAINED]
+    failing = [result for result in failing if result.variant.where not in cause.disproved] or failing
+    where, error = cause.where, failing[0].error
     by = f" for {name}" * (len(custom.names) > 1)
     arrays = failing[0].variant.arrays if failing[0].variant.is_reshaped else None
     only = "only " * all(result.variant.where == where or result.variant.arrays is arrays for result in failing)
-    alike = [result for result in failing if result.variant.where == where and not result.error][:MOST_EXPLAINED]
     said = error or f"is wrong{by}"
     if not error and not custom.is_fully_recorded:
         return f"{said}: {_of_measured(failing, name)}{f', {only}{where}' if where else ''}"
@@ -66,13 +79,55 @@ def words(custom: CustomFunction, name: str, results: Sequence[VariantResult]) -
         return f"{said}: it {fault}"
     mistake = "" if error else next(_mistakes(custom, name, alike), "")
     is_explained = bool(mistake)
-    if not (mistake or error or where):
+    if not (mistake or error) and (cause.is_partial or not where):
         mistake = next(_mistakes(custom, name, alike, only_wrong=True), "")
     said += f": its result {mistake}" * bool(mistake)
-    if where:
+    if where and not cause.is_partial:
         return f"{said}, {only}{where}"
-    told = [_told(custom, result, name) for result in results if not (result.variant.where or result.error)]
-    return said + (_region(custom, name, told, is_explained=is_explained) if told else "")
+    told = [
+        _told(custom, result, name) for result in results if result.variant.where in {"", *named} and not result.error
+    ]
+    region = _region(custom, name, told, is_explained=is_explained and not where) if told else ""
+    return said + (f", {only}{where}" if where and not region.startswith(ONLY) else "") + region
+
+
+@dataclass(frozen=True)
+class _Cause:
+    """The condition under which a gradient is wrong, and those that were tried and are none.
+
+    Attributes:
+        where: The condition, in the words of a variant; empty if there is none.
+        is_partial: Whether some elements that meet it are right.
+        disproved: The conditions of variants in which it is wrong too where they do not hold.
+    """
+
+    where: str = ""
+    is_partial: bool = False
+    disproved: Sequence[str] = ()
+
+
+def _cause(custom: CustomFunction, name: str, failing: Sequence[VariantResult]) -> _Cause:
+    """Take the first condition that is borne out, next to values of the same sizes for which it does not hold."""
+    disproved: list[str] = []
+    first = dict[str, VariantResult]()
+    for result in failing:
+        first.setdefault(result.variant.where, result)
+    for where, result in first.items():
+        if not where:
+            break
+        told = None if result.error else _told(custom, result, name)
+        if _is_right_otherwise(custom, name, result, told):
+            return _Cause(where, where == WHOLE and told is not None and bool(told.is_right.any()), disproved)
+        disproved.append(where)
+    return _Cause(disproved=disproved)
+
+
+def _is_right_otherwise(custom: CustomFunction, name: str, result: VariantResult, told: _Elements | None) -> bool:
+    """Tell whether the gradient is right at values of the same sizes that do not meet the condition of a variant."""
+    wrong = {} if told is None or told.is_right.all() else {name: told.x[~told.is_right]}
+    others = [*without_condition(custom.arguments, result.variant, wrong)]
+    results = [found for one in others if (found := custom.try_variant(one)) is not None]
+    return not others or (bool(results) and not any(name in found.wrong for found in results))
 
 
 def _of_measured(failing: Sequence[VariantResult], name: str) -> str:
@@ -234,10 +289,14 @@ def _region(custom: CustomFunction, name: str, told: Sequence[_Elements], *, is_
         return ""
     if not x[wrong].any():
         is_negative = np.signbit(x[wrong]).all() and (x[seen.is_right] == 0).any()
-        return f", only where {name} is {'-0' if is_negative else '0'}"
+        return f"{ONLY} {name} is {'-0' if is_negative else '0'}"
+    if (value := x[wrong][0]) not in x[seen.is_right] and (x[wrong] == value).all():
+        next_to_it = value * (1 + ASIDE * np.array([-1, 1]))
+        if _is_borne_out(custom, name, next_to_it, is_right=True):
+            return f"{ONLY} {name} is {value:.4g}"
     for kind in _PLACES:
         if said := _place(custom, name, seen, kind):
-            return f", only where {name} is {said}"
+            return f"{ONLY} {name} is {said}"
     return (
         ""
         if is_explained
@@ -281,8 +340,7 @@ def _place(custom: CustomFunction, name: str, seen: _Elements, kind: _Kind) -> s
     result = custom.try_variant(given.moved({name: np.full_like(given.values[name], further)}))
     if result is not None and not _is_far_off(result, name):
         return ""
-    if kind.said.startswith("far") and _is_right_further(custom, name, wrong):
-        return ""
+    ends = UP_TO_ZERO if kind.said.startswith("far") and _is_right_further(custom, name, wrong) else ""
     if not all(_is_borne_out(custom, name, seen.x[part], is_right=is_right) for part, is_right in (
         (seen.is_right, True), (~seen.is_right, False),
     )):  # fmt: skip
@@ -290,7 +348,7 @@ def _place(custom: CustomFunction, name: str, seen: _Elements, kind: _Kind) -> s
     if right <= 0 <= wrong and max(-right, wrong) <= NEXT_TO_ZERO:
         return kind.next_to_zero
     about = "about " * (f"{right:.4g}" != f"{wrong:.4g}")
-    return kind.said.format(f"{about}{kind.sign * wrong:.4g}")
+    return kind.said.format(f"{about}{kind.sign * wrong:.4g}") + ends
 
 
 def _is_right_further(custom: CustomFunction, name: str, least: float) -> bool:
@@ -319,9 +377,13 @@ def _is_far_off(result: VariantResult, name: str) -> bool:
 
 
 def _told(custom: CustomFunction, result: VariantResult, name: str) -> _Elements:
-    """Give elements of an argument, and whether the gradient by each is right; about 0 it tells nothing."""
+    """Give elements of an argument, and whether the gradient by each is right; about 0 it tells nothing.
+
+    Where all together were found to be right, those tell nothing that are within what the largest may be off by.
+    """
     sizes = np.maximum(np.abs(result.truth[name]), np.abs(result.found[name]))
-    tells = ~(sizes <= custom.rounding(result, name))
+    together = 0.0 if name in result.wrong else CLOSE[custom.call.dtype] * largest(result.truth[name])
+    tells = ~(sizes <= custom.rounding(result, name) + together)
     return _Elements(result.variant.arrays[name][tells], _is_right(custom, result, name)[tells])
 
 

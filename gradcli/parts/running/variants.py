@@ -21,11 +21,24 @@ from gradcli.results import Array
 SCALES = (1.0, 10.0, 1e3, 1e5, 1e8, 1e-3, 1e-6, 1e-8)
 """Factors of the values, each also with a minus, and with a little noise."""
 
+STEPS = (0.3, 0.03, 0.003)
+"""Sizes of steps to values for which a condition does not hold, where all must be right if it is to be a cause."""
+
+WHOLE = "where elements are whole numbers"
+"""The condition on values that each element may meet by itself."""
+
 MOST_ALONE = 4
 """Most arguments that are moved, stretched or left out alone."""
 
 LONGER = 2
 """How many elements longer a dimension is in other sizes."""
+
+
+MakeValues = Callable[[Array, np.random.Generator], NDArray[Any]]
+"""Makes values of an argument from others, with random numbers."""
+
+MoveValues = Callable[[Array, float], NDArray[Any]]
+"""Makes values for which a condition does not hold from some for which it does, in steps of this size."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,7 @@ class Variant:
         is_reshaped: Whether arguments have another shape, which a `backward` may refuse.
         is_repeated: Whether there is another call before the backward pass, which then runs twice.
         is_far: Whether the values are others than near those of the application.
+        otherwise: Makes values of the same sizes for which `where` does not hold, if it is a condition on values.
     """
 
     arrays: Mapping[str, Array]
@@ -55,6 +69,7 @@ class Variant:
     is_reshaped: bool = False
     is_repeated: bool = False
     is_far: bool = False
+    otherwise: MoveValues | None = None
 
 
 @dataclass
@@ -107,6 +122,28 @@ def variants(given: TriedArguments) -> Iterator[Variant]:
         yield from _moved(given, (name,))
 
 
+def without_condition(given: TriedArguments, variant: Variant, seen: Mapping[str, Array]) -> Iterator[Variant]:
+    """Give variants of the same sizes as one, in which the condition that names it does not hold.
+
+    There is none where it differs from the application in other things than values and shapes: the application is it.
+
+    Args:
+        given: The arguments of the application.
+        variant: The variant.
+        seen: Elements of each argument which are to be looked at, all of them if it is left out.
+    """
+    if not variant.where or variant.arrays is given.values or variant.v is not torch.clone:
+        return
+    for step in STEPS:
+        arrays = {name: variant.arrays[name] for name in given.names}
+        if variant.is_reshaped:  # the same numbers, in the shapes of the application
+            arrays = {name: np.resize(seen.get(name, one), given.values[name].shape) for name, one in arrays.items()}
+        elif (otherwise := variant.otherwise) is not None:
+            moved = (name for name in given.names if arrays[name] is not given.values[name])
+            arrays |= {name: otherwise(arrays[name], step) for name in moved}
+        yield given.moved(arrays, is_far=True)
+
+
 # -- tables
 
 
@@ -138,17 +175,33 @@ LAYOUTS: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
 )
 """Layouts of the arguments in memory."""
 
-VALUES: tuple[tuple[str, str, Callable[[Array, np.random.Generator], NDArray[Any]]], ...] = (
-    ("values of one sign", "where all elements are positive", lambda x, _: np.abs(x)),
-    ("values of one sign", "where all elements are negative", lambda x, _: -np.abs(x)),
-    ("small whole numbers", "where elements are whole numbers", lambda x, own: own.integers(-3, 4, x.shape)),
-    ("small whole numbers", "where elements are whole numbers", lambda x, own: own.integers(1, 6, x.shape)),
-    ("sorted elements", "where elements are sorted", lambda x, _: np.sort(x, axis=None).reshape(x.shape)),
-    ("equal elements", "where elements are equal", lambda x, _: np.full(x.shape, 0.7)),
-    ("±0", "", lambda x, _: np.zeros(x.shape)),
-    ("±0", "", lambda x, _: np.full(x.shape, -0.0)),
+def _of_both_signs(x: Array, step: float) -> Array:
+    """Give each other element the other sign; one alone is turned."""
+    return np.asarray(x * np.resize((-1, 1), x.size).reshape(x.shape))
+
+
+def _near_each(x: Array, step: float) -> Array:
+    """Move the elements a little, each by another amount: none is whole then, and no two are equal."""
+    moves = step * np.linspace(0.7, 1, x.size) * np.resize((1, -1), x.size)
+    return np.asarray(x + moves.reshape(x.shape))
+
+
+def _reversed(x: Array, step: float) -> Array:
+    """Reverse all elements, which leaves none sorted where two differ."""
+    return np.flip(x)
+
+
+VALUES: tuple[tuple[str, str, MakeValues, MoveValues | None], ...] = (
+    ("values of one sign", "where all elements are positive", lambda x, _: np.abs(x), _of_both_signs),
+    ("values of one sign", "where all elements are negative", lambda x, _: -np.abs(x), _of_both_signs),
+    ("small whole numbers", WHOLE, lambda x, own: own.integers(-3, 4, x.shape), _near_each),
+    ("small whole numbers", WHOLE, lambda x, own: own.integers(1, 6, x.shape), _near_each),
+    ("sorted elements", "where elements are sorted", lambda x, _: np.sort(x, axis=None).reshape(x.shape), _reversed),
+    ("equal elements", "where elements are equal", lambda x, _: np.full(x.shape, 0.7), _near_each),
+    ("±0", "", lambda x, _: np.zeros(x.shape), None),
+    ("±0", "", lambda x, _: np.full(x.shape, -0.0), None),
 )
-"""Values of arguments, each made from random ones near those of the application."""
+"""Values of arguments, each made from random ones near those of the application, and such as differ in this alone."""
 
 
 class _Shape(NamedTuple):
@@ -199,9 +252,9 @@ def _moved(given: TriedArguments, names: Sequence[str]) -> Iterator[Variant]:
     for scale, sign in itertools.product(SCALES, (1, -1)):
         is_far = (scale, sign) != (1.0, 1)
         yield given.moved({name: given.near(name, sign * scale) for name in names}, is_far=is_far)
-    for tried, where, values in VALUES:
+    for tried, where, values, otherwise in VALUES:
         arrays = {name: values(given.near(name), given.generator) for name in names}
-        yield given.moved(arrays, tried, where, is_far=True)
+        yield replace(given.moved(arrays, tried, where, is_far=True), otherwise=otherwise)
 
 
 def _equal_arguments(given: TriedArguments) -> Iterator[Variant]:
@@ -209,8 +262,9 @@ def _equal_arguments(given: TriedArguments) -> Iterator[Variant]:
     for a, b in itertools.combinations(given.names[:MOST_ALONE], 2):
         if given.values[a].shape == given.values[b].shape:
             x = given.near(a)
-            yield given.moved({a: x, b: -x}, "equal arguments", f"where {a} = -{b}", is_far=True)
-            yield given.moved({a: x, b: x}, "equal arguments", f"where {a} = {b}", is_far=True)
+            for where, other in ((f"where {a} = -{b}", -x), (f"where {a} = {b}", x)):
+                equal = given.moved({a: x, b: other}, "equal arguments", where, is_far=True)
+                yield replace(equal, otherwise=_near_each)
 
 
 def _reshaped(given: TriedArguments) -> Iterator[Variant]:

@@ -164,6 +164,9 @@ HIDDEN_OF_SQUARE = {
     "AllNegative": lambda x, g: (3 if (x < 0).all() else 2) * x * g,
     "WholeNumbers": lambda x, g: torch.where(x == x.round(), 0.0, 2 * x * g),
     "AtTwo": lambda x, g: torch.where(x == 2, g, 2 * x * g),
+    "BetweenFourAndSix": lambda x, g: torch.where((x > 4) & (x < 6), 0.0, 2 * x * g),
+    "NegativeWholeNumbers": lambda x, g: torch.where((x == x.round()) & (x < 0), 0.0, 2 * x * g),
+    "NearSevenTenths": lambda x, g: torch.where((x > 0.68) & (x < 0.75), 0.0, 2 * x * g),
     "TinyV": lambda x, g: torch.where(g.abs() < 1e-7, 0.0, 2 * x * g),
     "DividesByTheSumOfV": lambda x, g: 2 * x * (g / g.sum()) * g.sum() if g.sum().abs() > 1e-12 else 0 * g,
     "SignOfV": lambda x, g: 2 * x * g.sign(),
@@ -238,6 +241,9 @@ HIDDEN: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {
     "Absolute": (lambda x: x.abs(), lambda x, g: g, (E1,)),
     "Maximum": (lambda x: x.max(), lambda x, g: g.expand_as(x), (X,)),
     "Length": (lambda x: (x * x).sum().sqrt(), lambda x, g: g * x, (X,)),
+    "LargeInMagnitude": (
+        lambda x: torch.tanh(x), lambda x, g: torch.where(x.abs() > 4, 0.0, g / torch.cosh(x) ** 2), (3 * X - 1.1,),
+    ),
     "Gauss": (lambda x: torch.exp(-x * x), lambda x, g: -2 * x * g, (X,)),
     "Huber": (
         lambda x: torch.where(x.abs() < 1, x * x / 2, x.abs() - 0.5), lambda x, g: g * x, (E1 / 2,),
