@@ -164,8 +164,12 @@ def checked_in_box(
 
 
 def _better_form(
-    unbound: FunctionWithValues, ranges: Mapping[str, str], box: MovingBox, share_of: Callable[[MovingBox], float],
-    least: float, what: str,
+    unbound: FunctionWithValues,
+    ranges: Mapping[str, str],
+    box: MovingBox,
+    share_of: Callable[[MovingBox], float],
+    least: float,
+    what: str,
 ) -> Sequence[str]:
     """Remark on another form of the function, that of which most is proved; nothing where none is found.
 

@@ -22,13 +22,11 @@ from gradcli.parts.everywhere.intervals import (
     add,
     closed,
     divide,
-    down,
     meet,
     monotone,
     multiply,
     point,
     subtract,
-    up,
     whole_power,
     widened,
 )
