@@ -222,7 +222,7 @@ def _power(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, FloatArray |
 
 
 def _products(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, FloatArray | None]]:
-    """f'*g' in place of f'*g + f*g', one of the two alone, and f'/g', in the function, in a term of it and in a part."""
+    """f'*g' in place of f'*g + f*g', one of the two alone, and f'/g'; in the function, in a term or a part of it."""
     terms = {line.symbol: term for line, term in _addends(evidence) if line is not None}
     for line, _, slopes in evidence.lines:
         own = evidence.by_entry(slopes)
@@ -251,7 +251,9 @@ def _of_factors(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, FloatAr
         rule = f"(f/g)' is (f'*g - f*g')/g**2, here of {shown}"
         is_constant = operands[0] not in moving
         where = np.where(dg == 0, 0.0, (f if is_constant else df) / dg)
-        said = "the derivative of the divisor alone is taken" if is_constant else "it is the quotient of the derivatives"
+        said = (
+            "the derivative of the divisor alone is taken" if is_constant else "it is the quotient of the derivatives"
+        )
         yield f"the quotient rule: {said}; {rule}", where
     elif operands[0] in moving:
         rule = f"(f*g)' is f'*g + f*g', here of {shown}"
@@ -263,7 +265,7 @@ def _of_factors(evidence: WrongClaim, line: Line) -> Iterator[tuple[str, FloatAr
 
 
 def _product_of_all(evidence: WrongClaim, atom: Atom, slopes: FloatArray) -> FloatArray | None:
-    """Multiply the derivatives of all factors of a product that is a factor itself; None if it is no product of such."""
+    """Multiply the derivatives of all factors of a product that is a factor itself; None if it is no such product."""
     line = next((one for one, _, _ in evidence.lines if one.symbol == atom), None)
     if line is None or line.call.op.name != "mul" or slopes.ndim != 3:
         return None
@@ -295,7 +297,7 @@ def _terms(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, Flo
 
 @dataclass(frozen=True)
 class _Term:
-    """A term that the function is the sum of: its value, its factor, whether its elements are summed, its share of J."""
+    """A term that the function is the sum of: its value, factor, whether its elements are summed, its share of J."""
 
     atom: Atom
     scale: float

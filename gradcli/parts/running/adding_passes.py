@@ -42,6 +42,8 @@ class AddingLeaf:
         stale: The leaf, while its `.grad` holds gradients at several values of it; else None.
         is_used: Whether it changed while it did so, as by a step along that sum.
         is_cleared: Whether its `.grad` was cleared between two passes.
+        added: How many passes `.grad` holds the sum of, as nothing cleared it between them.
+        most_added: The most of them there were.
     """
 
     name: str
@@ -50,12 +52,16 @@ class AddingLeaf:
     stale: Tensor | None = None
     is_used: bool = False
     is_cleared: bool = False
+    added: int = 0
+    most_added: int = 0
 
     def before(self, leaf: Tensor) -> None:
         """Record the state of the leaf before a pass that adds to its `.grad`."""
         sums, holds = _sums(leaf), holds_gradient(leaf)
         is_changed = bool(self.sums) and sums != self.sums
         self.is_cleared |= self.held and not holds
+        self.added = self.added + 1 if self.held and holds else 1
+        self.most_added = max(self.most_added, self.added)
         self.is_used |= self.stale is not None and is_changed
         is_stale = holds and (self.stale is not None or (self.held and is_changed))
         self.sums, self.stale = sums, leaf if is_stale else None
@@ -76,6 +82,14 @@ def _sums(leaf: Tensor) -> tuple[float, ...]:
 def uncleared(leaves: Sequence[AddingLeaf]) -> Iterator[str]:
     """Name the leaves that changed along gradients of their earlier values, which nothing has ever cleared."""
     yield from dict.fromkeys(one.name for one in leaves if one.is_used and not one.is_cleared)
+
+
+def summed(leaves: Sequence[AddingLeaf]) -> Iterator[tuple[int, str]]:
+    """Name the other leaves whose `.grad` was the sum of several passes, each with the most of these."""
+    others = {*uncleared(leaves)}
+    yield from dict.fromkeys(
+        (one.most_added, one.name) for one in leaves if one.most_added > 1 and one.name not in others
+    )
 
 
 def with_held(told: Pass, leaves: Mapping[str, Tensor]) -> Pass:

@@ -175,6 +175,7 @@ LAYOUTS: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
 )
 """Layouts of the arguments in memory."""
 
+
 def _of_both_signs(x: Array, step: float) -> Array:
     """Give each other element the other sign; one alone is turned."""
     return np.asarray(x * np.resize((-1, 1), x.size).reshape(x.shape))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
-from gradcli.parts.running.adding_passes import AddingLeaf, holds_gradient, uncleared
+from gradcli.parts.running.adding_passes import AddingLeaf, holds_gradient, summed, uncleared
 from gradcli.parts.running.backward_calls import dense, kinds_in
 from gradcli.recording.aten_calls import Argument
 from gradcli.recording.places import CallPlace, Places, TensorNames, user_frames
@@ -247,6 +247,12 @@ class Watch:
             adds, them, also = ("adds", "it", f" or {names[0]}.grad = None") if len(names) == 1 else ("add", "them", "")
             missing = f"zero_grad(){also} is missing before a pass"
             yield f"{listed(names, '.grad')} {adds} up over all passes, since nothing clears {them}: {missing}"
+        sums: dict[int, list[str]] = {}
+        for most, name in summed(self._adding):
+            sums.setdefault(most, []).append(name)
+        for most, names in sums.items():
+            was, them = ("was", "it") if len(names) == 1 else ("were each", "them")
+            yield f"{listed(names, '.grad')} {was} the sum of {most} passes, since nothing cleared {them} in between"
         since: dict[tuple[Since, str], list[str]] = {}
         for one in self._named:
             for kind, when in one.since.items():

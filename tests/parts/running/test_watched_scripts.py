@@ -138,6 +138,28 @@ def test_a_gradient_that_nothing_clears_while_its_leaf_changes_is_named_once(
     assert not name or "zero_grad()" in found[0]
 
 
+SUMMED = [
+    ("two passes, no step", W + STEPS.replace("4", "2"), "w.grad was the sum of 2 passes, since nothing"),
+    ("parts of a batch", W + SGD + "for n in range(6):\n    ((w*x).sum()**2/2).backward()\n"
+     "    if n % 2:\n        opt.step()\n        opt.zero_grad()\n", "w.grad was the sum of 2 passes, since"),
+    ("two leaves", W + "b = torch.tensor(0.5, requires_grad=True)\nfor n in range(3):\n"
+     "    (((w*x).sum() + b)**2).backward()\n", "b.grad, w.grad were each the sum of 3 passes, since nothing"),
+    ("cleared", W + STEPS + "    w.grad = None\n", ""),
+    ("one pass", W + STEPS.replace("4", "1"), ""),
+    ("named as one that nothing ever clears", W + STEPS + UPDATE, ""),
+]  # fmt: skip
+"""Loops by what they do, and what is said of a `.grad` that several passes filled."""
+
+
+@pytest.mark.parametrize(("text", "words"), [pytest.param(*row, id=said) for said, *row in SUMMED])
+def test_a_gradient_that_several_passes_filled_is_named(text: str, words: str, gradcli: Command) -> None:
+    """In one line, without an optimizer too, and as a fact: parts of a batch are meant to add up."""
+    run = gradcli("run", "-c", text, "--no-check")
+    found = [line for line in run.out.splitlines() if "nothing cleared" in line]
+    assert len(found) == bool(words), run.out
+    assert not words or found[0].startswith(words), found
+
+
 def test_the_product_of_a_pass_is_not_called_what_grad_holds_after_several(gradcli: Command) -> None:
     """It was added to it; of the first pass it is what `.grad` holds."""
     first, second = (gradcli("run", "-c", W + STEPS + UPDATE, "--pass", number) for number in "12")

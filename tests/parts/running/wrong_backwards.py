@@ -242,7 +242,7 @@ HIDDEN: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {
     "Maximum": (lambda x: x.max(), lambda x, g: g.expand_as(x), (X,)),
     "Length": (lambda x: (x * x).sum().sqrt(), lambda x, g: g * x, (X,)),
     "LargeInMagnitude": (
-        lambda x: torch.tanh(x), lambda x, g: torch.where(x.abs() > 4, 0.0, g / torch.cosh(x) ** 2), (3 * X - 1.1,),
+        lambda x: x.tanh(), lambda x, g: torch.where(x.abs() > 4, 0.0, g / torch.cosh(x) ** 2), (3 * X - 1.1,),
     ),
     "Gauss": (lambda x: torch.exp(-x * x), lambda x, g: -2 * x * g, (X,)),
     "Huber": (
