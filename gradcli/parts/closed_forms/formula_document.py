@@ -11,6 +11,7 @@ from gradcli.report import document as doc
 from gradcli.report.appearance import Appearance
 from gradcli.report.compose.formula_tables import (
     GRADIENT,
+    MOST_ALONE,
     MOST_FINDINGS,
     MOST_FORMULAS,
     Block,
@@ -67,7 +68,7 @@ def compose_closed_form(answer: ClosedForm, digits: int | None, *, is_full: bool
     if len(found) == 1 and not sizes:
         yield doc.Note(line(doc.Symbol(found[0].left), " = ", found[0].right, "   ", standing(answer.check.verdict)))
     elif found:
-        yield from long_formulas(blocks, formula_table(blocks) if is_full else None)
+        yield from long_formulas(blocks, formula_table(blocks) if is_full else None, MOST_ALONE)
         extent = f"{answer.check.checked:,} at {answer.check.chosen}"
         yield cross_check(answer.check, blocks, is_full=is_full, extent=extent)
     yield from definitions(all_formulas(blocks))

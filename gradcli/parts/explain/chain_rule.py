@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from gradcli import notation
+from gradcli.option_words import Words, option
 from gradcli.report import document as doc
 from gradcli.report.compose.answers import Composer
 from gradcli.report.compose.formula_tables import GRADIENT, note, standing
@@ -17,7 +18,7 @@ from gradcli.report.document import line, lines
 from gradcli.report.numbers import Writer, cut, doubts_of_product
 from gradcli.results import Adjoint, Answer, Explanation, Term
 
-MOST_ROWS, MAX_ROWS = 8, 40
+MOST_ROWS, MAX_ROWS = 16, 40
 """Most lines and adjoints shown, folded and unfolded; of more, the ends."""
 
 MOST_TERMS = 3
@@ -84,6 +85,9 @@ def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
         if write.is_full:
             yield note(f"the adjoint of a line is the derivative of sum(v·{answer.output}) by it")
         yield doc.Table(lines(*headers), rows, is_folded=not write.is_full, has_rules=write.is_full)
+    left_out = max(answer.steps_count, answer.adjoints_count) - most
+    if left_out > 0 and not write.is_full:
+        yield note(Words(f"{left_out:,} lines are left out above; {option('full')} shows more"))
 
 
 def product(answer: Explanation, name: str, numbers: doc.Line, write: Writer) -> doc.Line:

@@ -14,8 +14,8 @@ from gradcli.report.document import TONES, line, lines
 from gradcli.report.numbers import mark
 from gradcli.report.wording import chosen, judged, undecided
 
-MOST_FORMULAS = 6
-"""Most formulas next to a verdict."""
+MOST_FORMULAS, MOST_ALONE = 6, 12
+"""Most formulas next to a verdict, with numbers and where nothing else was asked."""
 
 LONG = 160
 """Most characters of formulas next to a verdict; longer ones stand above the numbers."""
@@ -60,18 +60,19 @@ def known_columns(rows: Sequence[Mapping[str, doc.Line]]) -> doc.Table:
 # -- next to the verdict
 
 
-def long_formulas(blocks: Blocks, whole: doc.Table | None) -> Iterator[doc.Table]:
+def long_formulas(blocks: Blocks, whole: doc.Table | None, most: int = MOST_FORMULAS) -> Iterator[doc.Table]:
     """Tabulate formulas above the numbers: all in a table, or long ones alone; others are seen with the verdict.
 
     Args:
         blocks: The formulas.
         whole: The table of all of them; None in short.
+        most: The most that are shown in short.
     """
     found = list(equations(blocks))
     if whole is not None and found:
         yield whole
     elif _is_long(found):
-        header, cells = _formulas(found)
+        header, cells = _formulas(found, most)
         yield doc.Table(lines(header), tuple(lines(cell) for cell in cells), is_folded=True)
 
 
@@ -98,7 +99,7 @@ def cross_check(check: results.Check | None, blocks: Blocks, *, is_full: bool, e
             headers.append("largest relative error")
     if not found or _is_long(found):
         return doc.Table(lines(*headers), (tuple(row),))
-    header, cells = _formulas(found)
+    header, cells = _formulas(found, MOST_ALONE if extent else MOST_FORMULAS)
     rows = (lines(cell, *(row if n == 0 else [()] * len(row))) for n, cell in enumerate(cells))
     return doc.Table(lines(header, *headers), tuple(rows), is_folded=True)
 
@@ -116,13 +117,13 @@ def _length(one: doc.EquationCell) -> int:
     return 0
 
 
-def _formulas(found: Sequence[doc.EquationCell]) -> tuple[doc.Line, list[doc.Line]]:
+def _formulas(found: Sequence[doc.EquationCell], most: int) -> tuple[doc.Line, list[doc.Line]]:
     """List the first formulas, below a header; one alone has its name as the header."""
     if len(found) == 1:
         return line(doc.Symbol(found[0].left)), [line(_in_short(found[0]))]
-    ordered = found if len(found) <= MOST_FORMULAS else sorted(found, key=_is_zero)
-    cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in ordered[:MOST_FORMULAS]]
-    cells += [line(f"and {len(found) - MOST_FORMULAS} more")] * (len(found) > MOST_FORMULAS)
+    ordered = found if len(found) <= most else sorted(found, key=_is_zero)
+    cells = [line(doc.Symbol(one.left), " = ", _in_short(one)) for one in ordered[:most]]
+    cells += [line(Words(f"and {len(found) - most} more, which {option('full')} shows"))] * (len(found) > most)
     return line("formula"), cells
 
 
