@@ -21,6 +21,9 @@ from gradcli.results import Adjoint, Answer, Explanation, Term
 MOST_ROWS, MAX_ROWS = 16, 40
 """Most lines and adjoints shown, folded and unfolded; of more, the ends."""
 
+AT_ENDS = 8
+"""Lines and adjoints shown of more than that, folded."""
+
 MOST_TERMS = 3
 """Most terms of a sum over uses, folded."""
 
@@ -69,7 +72,8 @@ def board(answer: Explanation) -> Iterator[doc.Node]:
 
 def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
     """Compose the lines forward, where there are several, and the adjoints backward."""
-    most = MAX_ROWS if write.is_full else MOST_ROWS
+    count = max(answer.steps_count, answer.adjoints_count)
+    most = MAX_ROWS if write.is_full else MOST_ROWS if count <= MOST_ROWS else AT_ENDS
     if answer.steps_count > 1:
         steps = [
             line(doc.Symbol(notation.Named(step.name)), " = ", doc.FormulaText(step.operation), " = ")
@@ -85,9 +89,8 @@ def chain_rule(answer: Explanation, write: Writer) -> Iterator[doc.Node]:
         if write.is_full:
             yield note(f"the adjoint of a line is the derivative of sum(v·{answer.output}) by it")
         yield doc.Table(lines(*headers), rows, is_folded=not write.is_full, has_rules=write.is_full)
-    left_out = max(answer.steps_count, answer.adjoints_count) - most
-    if left_out > 0 and not write.is_full:
-        yield note(Words(f"{left_out:,} lines are left out above; {option('full')} shows more"))
+    if count > most and not write.is_full:
+        yield note(Words(f"{count - most:,} lines are left out above; {option('full')} shows more"))
 
 
 def product(answer: Explanation, name: str, numbers: doc.Line, write: Writer) -> doc.Line:
