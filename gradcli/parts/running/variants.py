@@ -37,7 +37,7 @@ LONGER = 2
 MakeValues = Callable[[Array, np.random.Generator], NDArray[Any]]
 """Makes values of an argument from others, with random numbers."""
 
-MoveValues = Callable[[Array, float], NDArray[Any]]
+MoveValues = Callable[[Array, float], Array]
 """Makes values for which a condition does not hold from some for which it does, in steps of this size."""
 
 
