@@ -296,7 +296,7 @@ def _terms(evidence: WrongClaim, weights: FloatArray) -> Iterator[tuple[str, Flo
 
 
 @dataclass(frozen=True)
-class _Term:
+class _SumTerm:
     """A term that the function is the sum of: its value, factor, whether its elements are summed, its share of J."""
 
     atom: Atom
@@ -309,7 +309,7 @@ class _Term:
         return self.scale * (jacobians.sum(axis=1, keepdims=True) if self.is_summed else jacobians)
 
 
-def _addends(evidence: WrongClaim) -> Iterator[tuple[Line | None, _Term]]:
+def _addends(evidence: WrongClaim) -> Iterator[tuple[Line | None, _SumTerm]]:
     """Yield the terms that the function is the sum of, also within sums and means, each with the line that makes it.
 
     The outer ones are first.
@@ -332,7 +332,7 @@ def _addends(evidence: WrongClaim) -> Iterator[tuple[Line | None, _Term]]:
         elif name == "sum" and shapes[atom] == ():
             walk.append((operands[0], scale, True))
         if n and atom.is_Symbol and (part := evidence.part(atom)) is not None:
-            term = _Term(atom, scale, is_summed, part[1])
+            term = _SumTerm(atom, scale, is_summed, part[1])
             yield line, replace(term, slopes=term.share_of(part[1]))
 
 

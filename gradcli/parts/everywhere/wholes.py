@@ -206,12 +206,12 @@ def _mixed_of_distance(a: Interval, b: Interval) -> Interval:
 def _log_of_sum(a: Interval, b: Interval) -> Interval:
     """Compute log(exp(a) + exp(b)), which rises with each: what is added to the larger one keeps its own digits."""
 
-    def at(x: Array, y: Array) -> Interval:
+    def from_ends(x: Array, y: Array) -> Interval:
         larger = Interval(np.maximum(x, y), np.maximum(x, y))
         smaller = Interval(np.minimum(x, y), np.minimum(x, y))
         return add(larger, softplus(subtract(smaller, larger)))
 
-    return closed(at(a.low, b.low).low, at(a.high, b.high).high)
+    return closed(from_ends(a.low, b.low).low, from_ends(a.high, b.high).high)
 
 
 def _bell_of_difference(a: Interval, b: Interval) -> Interval:
