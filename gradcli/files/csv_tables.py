@@ -24,6 +24,9 @@ _MISSING = {"", "na", "n/a", "null", "none"}
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks"}
 
+MISSING_HINT = "write nan where a number is missing"
+"""Hint at what to write in the place of nothing."""
+
 _NUMBERS = "a number is such as 1, -2.5e3, nan or inf"
 
 _BLANK = "empty, and rows follow"
@@ -141,11 +144,12 @@ def fault_of(
         separator: What stands between them.
     """
     if reason == _BLANK:
-        return f" is {reason}", "write nan where a number is missing, or remove the row"
+        return f" is {reason}", f"{MISSING_HINT}, or remove the row"
     if reason:
         return f" is not a row of cells: {reason}", "a cell that begins with a quote must end with one"
     if len(cells) != width:
-        what = f" has {len(cells)} cell{'s' * (len(cells) != 1)}, and there are {width} columns"
+        are = "is" if width == 1 else "are"
+        what = f" has {len(cells)} cell{'s' * (len(cells) != 1)}, and there {are} {width} column{'s' * (width != 1)}"
         return what, f"the cells are separated by {SEPARATORS[separator]}, and every row must have as many"
     name, place = next(column for column in columns if not is_number(cells[column[1]]))
     what, hint = fault(cells[place].strip(), separator)
@@ -164,7 +168,7 @@ def fault(cell: str, separator: str) -> tuple[str, str]:
     """
     what = f"{quoted(cell)} is not a number" if cell else "the cell is empty"
     if cell.lower() in _MISSING:
-        return what, "write nan where a number is missing"
+        return what, MISSING_HINT
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", cell):
         is_whole = cell.count(",") > 1 or "." in cell
         return what, f"write {cell.replace(',', '')}" + ", or decimals with a point" * (not is_whole)

@@ -279,7 +279,7 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
 def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write E for e, where e alone lacks a value, or stands under a variable exponent."""
     said = error.text.message
-    is_missing = said == "no value for the variable 'e'" or said.startswith("'e' with a variable exponent")
+    is_missing = re.match(r"no value for the variable 'e'(?:$|:)", said) or said.startswith("'e' with a variable exponent")
     if is_missing and line.others:
         yield with_euler(line)
 

@@ -28,10 +28,10 @@ from gradcli.cli.options import (
     Strict,
     Wrt,
 )
-from gradcli.cli.output import NOT_PASSED, passes, require_place
+from gradcli.cli.output import NOT_PASSED, format_of_environment, passes, require_place
 from gradcli.cli.typer_internals import one_of
 from gradcli.errors import UsageError
-from gradcli.parts.tables.row_formats import ROW_FORMATS
+from gradcli.parts.tables.row_formats import ROW_FORMATS, ROWS_OF_TEXT
 
 if TYPE_CHECKING:
     from gradcli.parts.typed_function import TypedFunction
@@ -82,7 +82,7 @@ OutputFormat = Annotated[
         "--output-format",
         "--format",
         click_type=one_of(ROW_FORMATS),
-        help="The format written. By suffix; csv on standard output.",
+        help="The format written. By suffix; on standard output csv, or tsv or jsonl where GRADCLI_FORMAT says so.",
     ),
 ]
 Keep = Annotated[bool, Option("--keep", show_default=False, help="Write the columns of the input first.")]
@@ -171,12 +171,28 @@ def answer_map(line: CommandLine) -> Callable[[], int]:
     """
     demands = {name: bool(line.presentation[name]) for name in ("strict", "require_all")}
     if "check" not in line.arguments:
-        require_none(demands, "needs --check")
-        require_none({"check_rows": "check_rows" in line.arguments}, "needs --check")
+        require_none({**demands, "check_rows": "check_rows" in line.arguments}, "needs --check", "add --check")
     return lambda: _streamed(line, demands)
 
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
+    """Stream the rows; an error on columns without names is advised by names that the function can have."""
+    from gradcli.parts.tables.column_hints import UnnamedColumnsError, advise_on_columns
+
+    try:
+        return _stream_rows(line, demands)
+    except UnnamedColumnsError as error:
+        function, given = cast("TypedFunction", line.function), line.arguments
+        at, options = given.get("at", {}), {name: given[name] for name in ("wrt", "dtype") if name in given}
+        advise_on_columns(
+            error,
+            [name for name in function.variables if name not in at],
+            lambda source, more: function.stream(source, {**at, **more}, **options).plan,
+        )
+        raise
+
+
+def _stream_rows(line: CommandLine, demands: Mapping[str, bool]) -> int:
     from gradcli.parts.tables.rows import PointSource, format_of, part_of, require_suffix, rows_of
     from gradcli.parts.tables.schedule import Work, into_folder, write_derivatives
 
@@ -190,6 +206,8 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
     _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
     require_suffix("" if is_folder else output, form)
+    if output == "-" and form is None and (set_form := format_of_environment()) in ROWS_OF_TEXT:
+        form = set_form
     names = [name for name in function.variables if name not in asked.get("at", {})]
     points = PointSource.from_path(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
