@@ -18,6 +18,7 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.errors import InputError
 from gradcli.files.decoding import choice, quoted
+from gradcli.results.stream_rows import row_called
 
 _MISSING = {"", "na", "n/a", "null", "none"}
 """Cells that stand for a missing number, and are no names of columns."""
@@ -76,14 +77,13 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     chosen = range(len(cells)) if part is None else [_column(part, header, line, cells, name)]
     columns = [(quoted(header[n]) if header and header[n] else f"{n}, counted from 0", n) for n in chosen]
     found = array("d")
-    for line, row, reason in rows if header else itertools.chain([first], rows):
+    for count, (line, row, reason) in enumerate(rows if header else itertools.chain([first], rows), 1):
         values = None if reason else numbers_of(row, chosen, len(cells))
         if values is None:
             what, hint = fault_of(row, reason, columns, len(cells), separator)
             if hint == _NUMBERS and len(columns) > 1:
-                at_fault = next(n for n in chosen if not is_number(row[n]))
-                hint = f"choose a column of numbers, @FILE:NAME or @FILE:{(at_fault + 1) % len(columns)}"
-            raise InputError(f"row {line} of {name}{what}", hint=hint)
+                hint = _column_of_numbers(header, row) or hint
+            raise InputError(f"{row_called(count, line)} of {name}{what}", hint=hint)
         found.extend(values)
     numbers = np.array(found)
     if not numbers.size:
@@ -91,6 +91,19 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     if part is None and not header and numbers.size == len(cells):
         return numbers if len(cells) > 1 else numbers.reshape(())
     return numbers if len(chosen) == 1 else numbers.reshape(-1, len(chosen))
+
+
+def _column_of_numbers(header: Sequence[str] | None, row: Sequence[str]) -> str:
+    """Write the hint at the first column that has a number in a row; empty where none has one."""
+    place = next((n for n, cell in enumerate(row) if is_number(cell)), None)
+    if place is None:
+        return ""
+    name = header[place] if header else ""
+    is_clear = name and name == name.strip() and not is_number(name) and list(header or ()).count(name) == 1
+    return "choose a column of numbers, such as " + (f"@FILE:{name}" if is_clear else f"@FILE:{place}{_COUNTED}")
+
+
+_COUNTED = "; columns are counted from 0"
 
 
 def first_row(lines: Sequence[str]) -> int | None:
@@ -202,7 +215,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
     count = len(cells)
     named = [index for index, known in enumerate(header or []) if known == part.strip() != ""]
     if len(named) > 1:
-        hint = f"choose one by its number, @FILE:{named[0]} or @FILE:{named[1]}"
+        hint = f"choose one by its number, @FILE:{named[0]} or @FILE:{named[1]}{_COUNTED}"
         raise InputError(f"{name} has {len(named)} columns {quoted(part)}", hint=hint)
     if named:
         return named[0]
@@ -215,7 +228,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
         raise InputError(f"{name} has no column {quoted(part)}", hint=hint if count > 1 or header else "leave it out")
     if header and is_number(header[index]):
         # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?
-        message = f"row {line} of {name} may be names or numbers: {quoted(header[index])} is in column {index}"
+        message = f"line {line} of {name} may be names or numbers: {quoted(header[index])} is in column {index}, counted from 0"
         raise InputError(
             message, hint=f"write @FILE:{header[index]} if it is a name; else put a row of names before it"
         )

@@ -34,6 +34,7 @@ from gradcli.cli.suggestions.respelled_options import (
     commands_as_options,
     dashes,
     misspelt_options,
+    options_after_words,
     options_by_other_names,
     ranges_by_ends,
     stands_alone,
@@ -423,7 +424,7 @@ def _lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]
 
 def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines for an error that several spellings may mend."""
-    yield SpelledGroup(_files(line))
+    yield from map(SpelledGroup, (_files(line), options_after_words(line) if isinstance(error, UsageError) else ()))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield in_c(line)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))
