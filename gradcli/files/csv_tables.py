@@ -100,10 +100,7 @@ def _column_of_numbers(header: Sequence[str] | None, row: Sequence[str]) -> str:
         return ""
     name = header[place] if header else ""
     is_clear = name and name == name.strip() and not is_number(name) and list(header or ()).count(name) == 1
-    return "choose a column of numbers, such as " + (f"@FILE:{name}" if is_clear else f"@FILE:{place}{_COUNTED}")
-
-
-_COUNTED = "; columns are counted from 0"
+    return "choose a column of numbers, such as " + (f"@FILE:{name}" if is_clear else f"@FILE:{place}, counted from 0")
 
 
 def first_row(lines: Sequence[str]) -> int | None:
@@ -215,7 +212,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
     count = len(cells)
     named = [index for index, known in enumerate(header or []) if known == part.strip() != ""]
     if len(named) > 1:
-        hint = f"choose one by its number, @FILE:{named[0]} or @FILE:{named[1]}{_COUNTED}"
+        hint = f"choose one by its number from 0, @FILE:{named[0]} or @FILE:{named[1]}"
         raise InputError(f"{name} has {len(named)} columns {quoted(part)}", hint=hint)
     if named:
         return named[0]
@@ -228,7 +225,8 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
         raise InputError(f"{name} has no column {quoted(part)}", hint=hint if count > 1 or header else "leave it out")
     if header and is_number(header[index]):
         # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?
-        message = f"line {line} of {name} may be names or numbers: {quoted(header[index])} is in column {index}, counted from 0"
+        where = f"{quoted(header[index])} is in column {index}, counted from 0"
+        message = f"line {line} of {name} may be names or numbers: {where}"
         raise InputError(
             message, hint=f"write @FILE:{header[index]} if it is a name; else put a row of names before it"
         )

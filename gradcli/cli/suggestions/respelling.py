@@ -302,7 +302,7 @@ def euler_in(text: str) -> str:
 
 def lacks_euler(error: GradcliError) -> bool:
     """Tell whether e alone lacks a value, which may be Euler's number."""
-    return isinstance(error, MissingValueError) and "no value for the variable 'e'" == error.text.message.split(":")[0]
+    return isinstance(error, MissingValueError) and error.text.message.split(":")[0] == "no value for the variable 'e'"
 
 
 def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:

@@ -29,18 +29,13 @@ class UnnamedColumnsError(InputError):
     """
 
     is_of_spelling = False
-    count = 0
-    is_number_alone = False
 
-    @classmethod
-    def of(cls, message: str, count: int, hint: str, *, is_number_alone: bool = False) -> UnnamedColumnsError:
-        """Make the error of a table with so many columns."""
-        found = cls(message, hint=hint)
-        found.count, found.is_number_alone = count, is_number_alone
-        return found
+    def __init__(self, message: str, *, count: int = 0, is_number_alone: bool = False, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.count, self.is_number_alone = count, is_number_alone
 
 
-class _Names(NamedTuple):
+class _NamedColumns(NamedTuple):
     """Names of columns: of vectors by their elements, and of columns that no variable needs."""
 
     names: tuple[str, ...]
@@ -57,17 +52,17 @@ def numbered(name: str, count: int) -> tuple[str, ...]:
     return tuple(f"{name}{place}" for place in range(count))
 
 
-def _candidates(variables: Sequence[str], count: int) -> Iterator[_Names]:
+def _candidates(variables: Sequence[str], count: int) -> Iterator[_NamedColumns]:
     """Generate the ways in which so many columns may be the variables, in order."""
     more = count - len(variables)
     if more == 0:
-        yield _Names(tuple(variables))
+        yield _NamedColumns(tuple(variables))
         return
     if len(variables) > 1 and count % len(variables) == 0:
-        yield _Names(tuple(one for name in variables for one in numbered(name, count // len(variables))), True)
+        yield _NamedColumns(tuple(one for name in variables for one in numbered(name, count // len(variables))), True)
     for place, name in reversed([*enumerate(variables)]):
-        yield _Names((*variables[:place], *numbered(name, more + 1), *variables[place + 1 :]), True)
-    yield _Names((*variables, *(f"c{place}" for place in range(len(variables) + 1, count + 1))), has_others=True)
+        yield _NamedColumns((*variables[:place], *numbered(name, more + 1), *variables[place + 1 :]), True)
+    yield _NamedColumns((*variables, *(f"c{place}" for place in range(len(variables) + 1, count + 1))), has_others=True)
 
 
 def fitting_names(
@@ -96,7 +91,9 @@ def fitting_names(
     for one in _candidates(variables, count):
         is_free = len({*one.names}) == count and not (one.has_others and {*one.names[len(variables) :]} & {*variables})
         if is_free and (is_single := _is_single(one.names, plan)) is not None:
-            found.append((0 if not one.has_others and (is_single or not one.has_vector) else 1 + one.has_vector, one.names))
+            found.append(
+                (0 if not one.has_others and (is_single or not one.has_vector) else 1 + one.has_vector, one.names)
+            )
     best = min((rank for rank, _ in found), default=0)
     if best == 0:
         return [names for rank, names in found if rank == 0][:1]
@@ -118,7 +115,7 @@ def _is_single(names: Sequence[str], plan: Callable[[RowSource], ColumnPlan]) ->
 def advise_on_columns(
     error: UnnamedColumnsError,
     variables: Sequence[str],
-    planned: Callable[[RowSource, Mapping[str, object]], ColumnPlan],
+    planned: Callable[[RowSource, Mapping[str, float]], ColumnPlan],
 ) -> None:
     """Give an error on columns without names the names that they may have as its hint, where some fit.
 
@@ -130,7 +127,7 @@ def advise_on_columns(
     if error.count < len(variables):  # of which e may be Euler's number
         variables = sorted(variables, key=lambda name: name == "e")
     own, left = variables[: error.count], variables[error.count :]
-    more = {name: 1.0 for name in left}
+    more = dict.fromkeys(left, 1.0)
     found = fitting_names(own, error.count, lambda source: planned(source, more)) if own else []
     if not found:
         return

@@ -122,10 +122,10 @@ def as_json_lines(text: str, name: str, variables: Sequence[str], columns: Seque
     rows = found if isinstance(found, list) else [found]
     names = columns or ([only] if (only := only_variable(variables)) else [])
     if rows and not isinstance(rows[0], dict) and not names:
-        raise UnnamedColumnsError.of(
+        raise UnnamedColumnsError(
             f"{name} has no names of columns: its first row is {quoted(json.dumps(rows[0]))}",
-            len(rows[0]) if isinstance(rows[0], list) else 1,
-            f"name the columns by {option('columns', ','.join(variables))}, or each number in its row; {_HINT}",
+            count=len(rows[0]) if isinstance(rows[0], list) else 1,
+            hint=f"name the columns by {option('columns', ','.join(variables))}, or each number in its row; {_HINT}",
         )
     return "\n".join(json.dumps(_named(row, names, n, name, bool(columns))) for n, row in enumerate(rows, 1)).encode()
 

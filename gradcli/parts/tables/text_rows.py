@@ -331,10 +331,10 @@ class Delimited(TextRows):
             return []
         if len(cells) == 1 and (only := only_variable(variables)):
             return [only]
-        raise UnnamedColumnsError.of(
+        raise UnnamedColumnsError(
             f"{self._name} has no row of names: its first row is {quoted(line)}",
-            len(cells),
-            f"name the columns by {option('columns', 'NAMES')}, or in the first row",
+            count=len(cells),
+            hint=f"name the columns by {option('columns', 'NAMES')}, or in the first row",
         )
 
     def _require_as_many(self, lines: Sequence[str], line: int, columns: Sequence[str]) -> None:
@@ -346,9 +346,9 @@ class Delimited(TextRows):
         rows = [cells for _, cells, reason in itertools.islice(records(lines, self._separator), 2) if not reason]
         if rows and len(columns) not in map(len, rows):
             count, (_, hint) = len(rows[0]), fault_of(rows[0], "", [], len(columns), self._separator)
-            said = f"{row_called(1, line)} of {self._name} has {count} cell{'s' * (count != 1)}"
-            message = f"{said}, and {option('columns')} names {len(columns)}"
-            raise UnnamedColumnsError.of(message, count, hint, is_number_alone=True)
+            row = f"{row_called(1, line)} of {self._name}"
+            message = f"{row} has {count} cell{'s' * (count != 1)}, and {option('columns')} names {len(columns)}"
+            raise UnnamedColumnsError(message, count=count, is_number_alone=True, hint=hint)
 
     def _fast(self, lines: list[str], usecols: list[int], *, keep: bool) -> _Rows | None:
         """Read lines without quotes, if every one of them is a row that is in order."""
