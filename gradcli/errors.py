@@ -193,6 +193,7 @@ class GradcliError(BriefError):
 
     kind: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 2
+    is_of_spelling: ClassVar[bool] = True  # so that other words may be meant
 
     def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -351,6 +352,8 @@ class SeveralElementsError(InputError):
 
 class NoPictureError(InputError):
     """An answer of which there is no picture, however the question is spelled."""
+
+    is_of_spelling = False
 
 
 class MissingVectorError(InputError):

@@ -70,6 +70,30 @@ def test_a_command_of_a_document_prints_what_is_shown(
     require(one, gradcli, updates=updates)
 
 
+PICKED = [
+    pytest.param(*found.groups(), id=found[1])
+    for page in DOCUMENTS
+    for found in re.finditer(
+        r"`(gradcli [^`|]* --json) \| jq (?:-[rc] )?(\.[\w.]+)` prints\s+`([^`]*)`", page.read_text(encoding="utf-8")
+    )
+]
+"""Commands in prose whose JSON jq takes something out of: the command, the place, and what is printed."""
+
+
+@pytest.mark.parametrize(("line", "place", "printed"), PICKED)
+def test_what_is_picked_of_json_in_prose_is_there(line: str, place: str, printed: str, gradcli: Command) -> None:
+    """By the keys that jq is given."""
+    found = json.loads(run(line, gradcli).out)
+    for key in place.strip(".").split("."):
+        found = found[key]
+    assert (found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))) == printed
+
+
+def test_the_place_of_the_verdict_is_on_the_page_of_json() -> None:
+    """For whoever asks jq for it."""
+    assert ".check.verdict" in {place for param in PICKED for place in param.values[1:2]}
+
+
 CELLS = {page: re.findall(r"`(gradcli [^`]*\"[^`]*)`", guide.text(page)) for page in ("coming-from",)}
 """Commands in the tables of a page, which show no answer."""
 

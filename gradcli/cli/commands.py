@@ -160,12 +160,13 @@ def _demands(presentation: dict[str, Any], given: dict[str, Any], *, is_judged: 
     return kept
 
 
-def require_none(demands: Mapping[str, bool], why: str) -> None:
+def require_none(demands: Mapping[str, bool], why: str, hint: str = "") -> None:
     """Refuse `--strict` and `--require-all` where there is no verdict to be strict about.
 
     Args:
         demands: Whether each is given.
         why: The rest of the message, after the flag.
+        hint: A remedy that is none of its own.
 
     Raises:
         UsageError: One is given.
@@ -173,7 +174,7 @@ def require_none(demands: Mapping[str, bool], why: str) -> None:
     for name, is_given in demands.items():
         if is_given:
             flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} {why}", hint=f"{flag} needs the verdict of the check")
+            raise UsageError(f"{flag} {why}", hint=hint or f"{flag} needs the verdict of the check")
 
 
 def _function_of(expression: str, files: Files, *, is_request: bool) -> tuple[str, AskedFunction]:

@@ -90,7 +90,8 @@ At = Annotated[
         metavar="[NAME=]VALUE",
         help="A variable's value: 1, or 1,2, or [[1,2],[3,4]], or linspace(0,1,5). The name may be left out where "
         "there is one variable. Repeat for more. @FILE reads .npy, .npz:NAME, .csv:COLUMN, .tsv, .txt, .dat or "
-        ".json:KEY; @- reads standard input, once, unless it is a terminal. @@ is an @ that reads nothing.",
+        ".json:KEY, where a column has a name or a number from 0; @- reads standard input, once, unless it is a "
+        "terminal. @@ is an @ that reads nothing.",
     ),
     Fact(OptionKind.INPUTS),
 ]

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from gradcli import registry
 from gradcli.cli import settings
 from gradcli.cli.console import in_signs_of, remark, screen, send
-from gradcli.cli.options import COLOR_VARIABLE, FORMAT_VARIABLE
+from gradcli.cli.options import COLOR_VARIABLE, FORMAT_VARIABLE, Format
+from gradcli.cli.signatures import option_of
 from gradcli.cli.typer_internals import click
 from gradcli.errors import InputError, OutputError, TooLargeError, UnknownSuffixError, UsageError
 from gradcli.formats import COLORS, ON_TERMINALS
@@ -379,6 +380,18 @@ def _typed_values(arguments: Sequence[str], option: str, variable: str) -> Seque
     parts = ((*word.partition("="), after) for word, after in pairs)
     typed = [value if equals else after for name, equals, value, after in parts if name == option]
     return typed or [os.environ.get(variable) or settings.peek(option.removeprefix("--"))]
+
+
+def format_of_environment() -> str:
+    """Return the format that the environment or the file of settings has, for a command whose own formats differ.
+
+    Raises:
+        UsageError: It is a format of no command.
+    """
+    word = os.environ.get(FORMAT_VARIABLE)
+    if word and (wrong := settings.fault(option_of("format", Format), word)):
+        raise UsageError(f"the environment's {FORMAT_VARIABLE}={word} {wrong}", hint=f"unset {FORMAT_VARIABLE}")
+    return word or str(settings.peek("format") or "")
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

@@ -230,6 +230,8 @@ def columns_of_npy(
             raise named_twice(name)
         return {field: table[field] for field in table.dtype.names if table.dtype[field].base.kind in "biufSUmM"}
     names = columns or variables
+    if table.shape[1:] != (len(names),) and not columns:  # of which e may be Euler's number
+        names = [one for one in names if one != "e"] or names
     if table.ndim and len(names) == 1:
         return {names[0]: table[:, 0] if table.shape[1:] == (1,) else table}
     if table.shape[1:] != (len(names),):

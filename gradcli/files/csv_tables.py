@@ -18,11 +18,15 @@ import numpy as np
 from gradcli.arrays import Array
 from gradcli.errors import InputError
 from gradcli.files.decoding import choice, quoted
+from gradcli.results.stream_rows import row_called
 
 _MISSING = {"", "na", "n/a", "null", "none"}
 """Cells that stand for a missing number, and are no names of columns."""
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks"}
+
+MISSING_HINT = "write nan where a number is missing"
+"""Hint at what to write in the place of nothing."""
 
 _NUMBERS = "a number is such as 1, -2.5e3, nan or inf"
 
@@ -73,14 +77,13 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     chosen = range(len(cells)) if part is None else [_column(part, header, line, cells, name)]
     columns = [(quoted(header[n]) if header and header[n] else f"{n}, counted from 0", n) for n in chosen]
     found = array("d")
-    for line, row, reason in rows if header else itertools.chain([first], rows):
+    for count, (line, row, reason) in enumerate(rows if header else itertools.chain([first], rows), 1):
         values = None if reason else numbers_of(row, chosen, len(cells))
         if values is None:
             what, hint = fault_of(row, reason, columns, len(cells), separator)
             if hint == _NUMBERS and len(columns) > 1:
-                at_fault = next(n for n in chosen if not is_number(row[n]))
-                hint = f"choose a column of numbers, @FILE:NAME or @FILE:{(at_fault + 1) % len(columns)}"
-            raise InputError(f"row {line} of {name}{what}", hint=hint)
+                hint = _column_of_numbers(header, row) or hint
+            raise InputError(f"{row_called(count, line)} of {name}{what}", hint=hint)
         found.extend(values)
     numbers = np.array(found)
     if not numbers.size:
@@ -88,6 +91,16 @@ def read_table(text: str, name: str, suffix: str, part: str | None) -> Array:
     if part is None and not header and numbers.size == len(cells):
         return numbers if len(cells) > 1 else numbers.reshape(())
     return numbers if len(chosen) == 1 else numbers.reshape(-1, len(chosen))
+
+
+def _column_of_numbers(header: Sequence[str] | None, row: Sequence[str]) -> str:
+    """Write the hint at the first column that has a number in a row; empty where none has one."""
+    place = next((n for n, cell in enumerate(row) if is_number(cell)), None)
+    if place is None:
+        return ""
+    name = header[place] if header else ""
+    is_clear = name and name == name.strip() and not is_number(name) and list(header or ()).count(name) == 1
+    return "choose a column of numbers, such as " + (f"@FILE:{name}" if is_clear else f"@FILE:{place}, counted from 0")
 
 
 def first_row(lines: Sequence[str]) -> int | None:
@@ -141,11 +154,12 @@ def fault_of(
         separator: What stands between them.
     """
     if reason == _BLANK:
-        return f" is {reason}", "write nan where a number is missing, or remove the row"
+        return f" is {reason}", f"{MISSING_HINT}, or remove the row"
     if reason:
         return f" is not a row of cells: {reason}", "a cell that begins with a quote must end with one"
     if len(cells) != width:
-        what = f" has {len(cells)} cell{'s' * (len(cells) != 1)}, and there are {width} columns"
+        are = "is" if width == 1 else "are"
+        what = f" has {len(cells)} cell{'s' * (len(cells) != 1)}, and there {are} {width} column{'s' * (width != 1)}"
         return what, f"the cells are separated by {SEPARATORS[separator]}, and every row must have as many"
     name, place = next(column for column in columns if not is_number(cells[column[1]]))
     what, hint = fault(cells[place].strip(), separator)
@@ -164,7 +178,7 @@ def fault(cell: str, separator: str) -> tuple[str, str]:
     """
     what = f"{quoted(cell)} is not a number" if cell else "the cell is empty"
     if cell.lower() in _MISSING:
-        return what, "write nan where a number is missing"
+        return what, MISSING_HINT
     if re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", cell):
         is_whole = cell.count(",") > 1 or "." in cell
         return what, f"write {cell.replace(',', '')}" + ", or decimals with a point" * (not is_whole)
@@ -198,7 +212,7 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
     count = len(cells)
     named = [index for index, known in enumerate(header or []) if known == part.strip() != ""]
     if len(named) > 1:
-        hint = f"choose one by its number, @FILE:{named[0]} or @FILE:{named[1]}"
+        hint = f"choose one by its number from 0, @FILE:{named[0]} or @FILE:{named[1]}"
         raise InputError(f"{name} has {len(named)} columns {quoted(part)}", hint=hint)
     if named:
         return named[0]
@@ -211,7 +225,8 @@ def _column(part: str, header: list[str] | None, line: int, cells: Sequence[str]
         raise InputError(f"{name} has no column {quoted(part)}", hint=hint if count > 1 or header else "leave it out")
     if header and is_number(header[index]):
         # Names beside a number: a header such as "day,2024", or a first row such as "monday,1.5"?
-        message = f"row {line} of {name} may be names or numbers: {quoted(header[index])} is in column {index}"
+        where = f"{quoted(header[index])} is in column {index}, counted from 0"
+        message = f"line {line} of {name} may be names or numbers: {where}"
         raise InputError(
             message, hint=f"write @FILE:{header[index]} if it is a name; else put a row of names before it"
         )

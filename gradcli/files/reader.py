@@ -10,10 +10,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, BinaryIO
 
 from gradcli import option_words
-from gradcli.errors import GradcliError, InputError, Place, Span, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, Span
 
 if TYPE_CHECKING:
     from gradcli.arrays import Array
@@ -105,7 +106,7 @@ def opened(reference: FileReference) -> BinaryIO:
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
-        hint = _sibling(path) or "@ reads a file, by its path from the current directory; @- reads standard input"
+        hint = _sibling(reference) or "@ reads a file, by its path from the current directory; @- reads standard input"
         raise InputError(f"there is no file {reference.name}", hint=hint) from None
     except ValueError:
         raise InputError(
@@ -126,15 +127,31 @@ def unreadable(name: str, error: OSError, place: Place | None = None) -> InputEr
     return InputError(f"{name} cannot be read: {reason}", place=place, hint="it must be a file that you may read")
 
 
-def _sibling(path: str) -> str | None:
-    """Write the hint with the closest file name of the same directory."""
-    folder, word = os.path.split(path)
+def _sibling(reference: FileReference) -> str | None:
+    """Write the hint with the closest file name of the same directory, of a file that has the part asked for."""
+    folder, word = os.path.split(reference.path)
     try:
         with os.scandir(folder or ".") as entries:
             names = [entry.name for entry in itertools.islice(entries, _MOST_SIBLINGS)]
     except OSError:
         return None
-    return did_you_mean(word, names)
+    # A common suffix makes no two names alike.
+    stem = os.path.splitext(word)[0]
+    close = get_close_matches(stem, dict.fromkeys(os.path.splitext(name)[0] for name in sorted(names)), 1, 0.7)
+    alike = [name for name in names if os.path.splitext(name)[0] in close]
+    found = next(iter(get_close_matches(word, alike, 1, 0.0)), "")
+    return f"did you mean '{found}'?" if found and _has_part(os.path.join(folder, found), reference) else None
+
+
+def _has_part(path: str, reference: FileReference) -> bool:
+    """Tell whether a file can be read as another one was to be, where that was a part: a column, a key, an array."""
+    if reference.part is None:
+        return True
+    try:
+        Files().array(f"{path}:{reference.part}", "")
+    except GradcliError:
+        return False
+    return True
 
 
 class Files:

@@ -194,12 +194,29 @@ def standing(check: results.Check) -> str:
     'agree (6 of 100 nonzero entries sampled)'
     >>> standing(results.Check("agree", 6_144, 6_142, 0.0, undecided=2))
     'agree (2 of 6,144 undecided)'
+    >>> kink = results.Entry(results.Position("jacobian", "x", (0,), (0,)), 0.0, results.Assessment("kink"))
+    >>> standing(results.Check("kink", 4, 4, 0.0, (kink,), proven=True, findings_count=1))
+    'kink at 1 of 4 entries; all 4 proven'
     """
     if not check.entries:
         return check.verdict
+    if where := affected(check):
+        return f"{check.verdict} {where}" + f"; all {check.entries:,} proven" * check.proven
     is_measured = check.verdict == "agree" and check.digits is not None
     basis = "proven, " if check.proven else f"{measured(check.digits or 0)}, " if is_measured else ""
     return f"{check.verdict} ({basis}{extent(check)})"
+
+
+def affected(check: results.Check) -> str:
+    """Count the entries that have the verdict of a check, among those judged; empty of one, and where all agree."""
+    found = [one for one in (*check.findings, *check.unlisted) if one.verdict == check.verdict]
+    if check.verdict in ("agree", "unchecked") or check.entries <= 1 or not found:
+        return ""
+    derivatives = [one for one in found if one.variable is not None]
+    entries = [one for one in derivatives if one.row is not None] or derivatives  # of J, else of vᵀJ
+    least = "at least " * (check.findings_count > len(check.findings) + len(check.unlisted))
+    where = f"at {least}{len(entries):,} of {check.checked:,} entries" if entries else "at the value alone"
+    return where if check.is_whole else f"{where}; {extent(check)}"
 
 
 def extent(check: results.Check) -> str:

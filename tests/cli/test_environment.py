@@ -115,3 +115,10 @@ def test_every_variable_is_documented(gradcli: Command) -> None:
     known |= {"GRADCLI_DIGITS", "GRADCLI_CONFIG", "GRADCLI_WARM"}
     assert set(re.findall(r"GRADCLI_\w+", gradcli("--help").out)) == known
     assert set(re.findall(r"GRADCLI_\w+", guide.text("settings"))) == known
+
+
+def test_a_page_in_a_pipe_has_no_width_of_a_terminal(gradcli: Command) -> None:
+    """COLUMNS says how wide a terminal is, and a pipe is none."""
+    words = ("vjp", "exp(x)*y", "--at", "x=1", "--at", "y=2")
+    assert max(map(len, gradcli(*words).out.splitlines())) > 40
+    assert gradcli(*words, COLUMNS="40").out == gradcli(*words).out

@@ -58,6 +58,21 @@ def test_a_setting_breaks_no_command(settings: Write, gradcli: Command, tmp_path
     assert gradcli("map", "x**2", "--points", str(rows), "--on-error", "fail").code == 2
 
 
+@pytest.mark.part("tables")
+def test_rows_have_the_format_of_the_file(settings: Write, gradcli: Command, tmp_path: Path) -> None:
+    """Where they go to standard output and may have it; a suffix, and a format that is typed, count more."""
+    rows, out = tmp_path / "rows.csv", tmp_path / "out.csv"
+    rows.write_text("x\n3\n", encoding="utf-8")
+    words = ("map", "x**2", "--points", str(rows))
+    settings('format = "jsonl"\n')
+    assert gradcli(*words).out == '{"y": 9.0, "dy_dx": 6.0}\n'
+    assert gradcli(*words, GRADCLI_FORMAT="tsv").out == "y\tdy_dx\n9.0\t6.0\n"
+    assert gradcli(*words, "--format", "csv").out == "y,dy_dx\n9.0,6.0\n"
+    assert (gradcli(*words, "-o", str(out)).code, out.read_text(encoding="utf-8")) == (0, "y,dy_dx\n9.0,6.0\n")
+    settings('format = "plain"\n')
+    assert gradcli(*words).out == "y,dy_dx\n9.0,6.0\n"
+
+
 WORDS = ("eval", "(1-cos(x))/x**2", "--at", "1e-8", "--format", "plain")
 """A question with another verdict than agree."""
 

@@ -262,12 +262,17 @@ REFUSED: list[tuple[str, bytes | str, str | None, str]] = [
     # tables
     ("x.csv", "", None, "holds no numbers"),
     ("x.csv", "a,b\n", None, "no row of numbers"),
-    ("x.csv", "1,2\n3,four\n", None, "row 2 of '{}', column 1, counted from 0: 'four' is not a number"),
-    ("x.csv", "a,b\n1,2\n3,\n", None, "row 3 of '{}', column 'b': the cell is empty"),
+    ("x.csv", "1,2\n3,four\n", None, "row 2 (line 2) of '{}', column 1, counted from 0: 'four' is not a number"),
+    ("x.csv", "a,b\n1,2\n3,\n", None, "row 2 (line 3) of '{}', column 'b': the cell is empty"),
+    ("x.csv", "name,b\nx,2\n", None, "choose a column of numbers, such as @FILE:b"),
+    ("x.csv", "1,2\nx,2\n", None, "choose a column of numbers, such as @FILE:1, counted from 0"),
+    ("x.csv", "a,a,b\nx,2,y\n", None, "choose a column of numbers, such as @FILE:1, counted from 0"),
+    ("x.csv", "a,b\nx,y\n", None, "a number is such as 1, -2.5e3, nan or inf"),
+    ("x.csv", "a,a\n1,2\n", "a", "choose one by its number from 0, @FILE:0 or @FILE:1"),
     ("x.csv", "a,b\n1,2\n3,N/A\n", "b", "write nan where a number is missing"),
-    ("x.csv", "NA,1\n3,4\n", None, "row 1 of '{}', column 0"),
-    ("x.csv", "1,2\n3\n", None, "row 2 of '{}' has 1 cell, and there are 2 columns"),
-    ("x.csv", "a\n\n1\n2\n", None, "row 2 of '{}' is empty, and rows follow"),
+    ("x.csv", "NA,1\n3,4\n", None, "row 1 (line 1) of '{}', column 0"),
+    ("x.csv", "1,2\n3\n", None, "row 2 (line 2) of '{}' has 1 cell, and there are 2 columns"),
+    ("x.csv", "a\n\n1\n2\n", None, "row 1 (line 2) of '{}' is empty, and rows follow"),
     ("x.csv", "a,b\n1,2\n", "c", "the columns are 'a', 'b'"),
     ("x.csv", "price,b\n1,2\n", "prize", "did you mean 'price'? the columns are 'price', 'b'"),
     ("x.csv", "monday,1.5\ntuesday,2\n", "1", "may be names or numbers"),
@@ -386,11 +391,15 @@ def test_what_is_copied_from_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_missing_file_is_named_with_its_closest_sibling(tmp_path: Path) -> None:
     """In its own directory."""
-    written(tmp_path, "prices.csv", "1")
+    written(tmp_path, "prices.csv", "a\n1")
     for name in ("price.csv", "price.csv:a"):
         with pytest.raises(InputError, match=r"there is no file '.*price\.csv'") as caught:
             read(tmp_path / name)
         assert caught.value.hint == "did you mean 'prices.csv'?"
+    for name in ("price.csv:b", "noise.csv", "noise.csv:a"):  # no such column, and a suffix that is the same
+        with pytest.raises(InputError, match="there is no file") as caught:
+            read(tmp_path / name)
+        assert "from the current directory" in str(caught.value.hint)
     with pytest.raises(InputError, match="there is no file") as caught:
         read(tmp_path / "prices.csv" / "x.csv")
     assert "from the current directory" in str(caught.value.hint)

@@ -301,6 +301,16 @@ def ranges_by_ends(line: TypedLine) -> Iterator[Words]:
             yield (*line.without(*places), "--in", "..".join(one.value for one in ends))
 
 
+def options_after_words(line: TypedLine) -> Iterator[Words]:
+    """Write options before `--`, after which there are words alone; or leave it out."""
+    if "--" in line.words:
+        place = line.words.index("--")
+        word, *options = line.words[place + 1 :] or ("",)
+        if options and not word.startswith("--"):
+            yield (*line.words[:place], word, *options)
+        yield (*line.words[:place], *options, "--", word)
+
+
 def dashes(line: TypedLine) -> Iterator[Words]:
     """Write two ASCII dashes before an option that has one, or others."""
     for place in (*line.others, *line.unknown):

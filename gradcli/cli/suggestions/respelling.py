@@ -34,6 +34,7 @@ from gradcli.cli.suggestions.respelled_options import (
     commands_as_options,
     dashes,
     misspelt_options,
+    options_after_words,
     options_by_other_names,
     ranges_by_ends,
     stands_alone,
@@ -279,15 +280,29 @@ def _words_after(line: TypedLine) -> Iterator[Words]:
 def _as_euler(line: TypedLine, error: GradcliError) -> Iterator[Words]:
     """Write E for e, where e alone lacks a value, or stands under a variable exponent."""
     said = error.text.message
-    is_missing = said == "no value for the variable 'e'" or said.startswith("'e' with a variable exponent")
+    is_missing = lacks_euler(error) or said.startswith("'e' with a variable exponent")
     if is_missing and line.others:
         yield with_euler(line)
 
 
 def with_euler(line: TypedLine) -> Words:
     """Write E for e in the expression of a line."""
+    return line.put(line.others[0], 1, euler_in(line.text))
+
+
+def euler_in(text: str) -> str:
+    """Write E for e in an expression.
+
+    >>> euler_in("e^x*exp(e) - 2e-3*e1")
+    'E^x*exp(E) - 2e-3*e1'
+    """
     after_digit = r"(?<=[\d⁰¹²³⁴⁵⁶⁷⁸⁹])e(?=\s*(?:\^|\*\*))"  # 2e^x, and not 2e-3
-    return line.put(line.others[0], 1, re.sub(rf"(?<![\w.])e(?![\w.(])|{after_digit}", "E", line.text))
+    return re.sub(rf"(?<![\w.])e(?![\w.(])|{after_digit}", "E", text)
+
+
+def lacks_euler(error: GradcliError) -> bool:
+    """Tell whether e alone lacks a value, which may be Euler's number."""
+    return isinstance(error, MissingValueError) and error.text.message.split(":")[0] == "no value for the variable 'e'"
 
 
 def _texts(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
@@ -423,7 +438,7 @@ def _lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]
 
 def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]]:
     """Generate other command lines for an error that several spellings may mend."""
-    yield SpelledGroup(_files(line))
+    yield from map(SpelledGroup, (_files(line), options_after_words(line) if isinstance(error, UsageError) else ()))
     yield SpelledGroup(_as_euler(line, error), is_sure=True)
     yield in_c(line)
     yield SpelledGroup(_questions_in_words(line), is_sure=not is_near(" ".join(line.words[n] for n in line.others)))

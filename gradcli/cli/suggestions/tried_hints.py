@@ -24,7 +24,7 @@ from gradcli.cli.suggestions.respelling import respelled_lines
 from gradcli.cli.suggestions.typed_line import PipedWords, Words, typed_line
 from gradcli.cli.suggestions.typed_ranges import is_infinite, on_tolerance
 from gradcli.cli.typer_internals import click
-from gradcli.errors import CodeError, GradcliError, InfiniteRangeError, MissingVectorError, NoPictureError, UsageError
+from gradcli.errors import CodeError, GradcliError, InfiniteRangeError, MissingVectorError, UsageError
 from gradcli.language.spelled_texts import fact_of, is_form, is_script, page_for
 
 LONGEST_TRIED = 2_000
@@ -65,7 +65,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         The command line that is meant beyond doubt, which may be answered; None where there is none.
     """
     typed = tuple(words)
-    if error.exit_code != 2 or isinstance(error, NoPictureError) or not _may_be_respelled(typed, error):
+    if error.exit_code != 2 or not error.is_of_spelling or not _may_be_respelled(typed, error):
         return None
     line = typed_line(typed)
     fact = on_decimal_comma(line, error) or on_tolerance(line) or on_equation(line, error) or fact_of(error)

@@ -19,7 +19,7 @@ from gradcli.report.compose.formula_tables import code, known_columns, note, sta
 from gradcli.report.document import TONES, in_ascii, line
 from gradcli.report.numbers import Writer, digits, printable, tone
 from gradcli.report.render.csv import table_text
-from gradcli.report.wording import entry, extent, of_sample
+from gradcli.report.wording import affected, entry, extent, of_sample
 from gradcli.results import Checking, Claim, Entry, ModeCheck
 
 NEITHER = "neither proved nor refuted"
@@ -71,7 +71,8 @@ class CheckingComposer(Composer):
     def _mode(self, mode: ModeCheck, answer: Checking) -> Iterator[doc.Node]:
         """Compose the numbers of a further mode: its verdict, the worst entries unless all agree, and the remarks."""
         is_weighted = _is_weighted(mode, answer)
-        covered = f": {extent(mode.check)}" if mode.check.checked else ""
+        where = affected(mode.check)
+        covered = f" {where}" if where else f": {extent(mode.check)}" if mode.check.checked else ""
         yield doc.Note(line(doc.Styled(mode.name, "strong"), "   ", standing_of(mode.check), covered))
         if mode.opinions and (self.is_full or mode.opinions[0].verdict != "agree"):
             shown = mode.opinions[: MAX_OPINIONS if self.is_full else MOST_OPINIONS]

@@ -2,7 +2,8 @@
 
 folder        the parts, the journal of a run and its manifest
 schedule      the work on rows: into one file, or cut into pieces, which become parts here or on Dask
-column_names  columns in capital or small letters
+column_names  columns in capital or small letters, and one without a name
+column_hints  names for columns that have none, as the function can have them
 streaming     columns bound to variables; blocks of rows computed in order
 tally         the count of rows: read, written, at fault, without a value
 many_points   the choice of the points to judge among many, and one check of them all

@@ -1,4 +1,4 @@
-"""Columns by names that are those of variables but for capital and Greek letters."""
+"""Columns of variables by other names: but for capital and Greek letters, or where there is only one of each."""
 
 from __future__ import annotations
 
@@ -20,3 +20,15 @@ def in_other_letters(
     others = [other for other in names if spelled_out(other).casefold() == plain]
     is_one = len(alike) == len(others) == 1 and alike[0] not in source.twice
     return ((alike[0],), source.columns[alike[0]]) if is_one else None
+
+
+def only_variable(variables: Sequence[str]) -> str:
+    """Return the only variable, whose values a column without a name has; empty of several.
+
+    An e next to it may be Euler's number.
+
+    >>> only_variable(["x"]), only_variable(["e", "x"]), only_variable(["x", "y"])
+    ('x', 'x', '')
+    """
+    others = [name for name in variables if name != "e"] or variables
+    return others[0] if len(others) == 1 else ""

@@ -15,6 +15,8 @@ from gradcli.arrays import Array
 from gradcli.errors import GradcliError, InputError
 from gradcli.files.decoding import array_of, named_twice, quoted
 from gradcli.option_words import option
+from gradcli.parts.tables.column_hints import UnnamedColumnsError
+from gradcli.parts.tables.column_names import only_variable
 from gradcli.parts.tables.text_rows import TextRows
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.stream_rows import row_called
@@ -118,12 +120,12 @@ def as_json_lines(text: str, name: str, variables: Sequence[str], columns: Seque
         except (ValueError, RecursionError):
             raise _no_json(name, error) from None
     rows = found if isinstance(found, list) else [found]
-    names = columns or (list(variables) if len(variables) == 1 else [])
+    names = columns or ([only] if (only := only_variable(variables)) else [])
     if rows and not isinstance(rows[0], dict) and not names:
-        example = ",".join(variables)
-        raise InputError(
+        raise UnnamedColumnsError(
             f"{name} has no names of columns: its first row is {quoted(json.dumps(rows[0]))}",
-            hint=f"name the columns by {option('columns', example)}, or each number in its row; {_HINT}",
+            count=len(rows[0]) if isinstance(rows[0], list) else 1,
+            hint=f"name the columns by {option('columns', ','.join(variables))}, or each number in its row; {_HINT}",
         )
     return "\n".join(json.dumps(_named(row, names, n, name, bool(columns))) for n, row in enumerate(rows, 1)).encode()
 

@@ -19,3 +19,6 @@ READ_SUFFIXES = {**ROW_SUFFIXES, ".json": "jsonl"}
 
 ROW_FORMATS = ("csv", "tsv", "jsonl", "npy", "npz", "parquet")
 """Formats of rows."""
+
+ROWS_OF_TEXT = ("csv", "tsv", "jsonl")
+"""Those that a terminal can show, which answers of other commands have too."""

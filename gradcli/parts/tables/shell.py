@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from typer import Option
@@ -28,12 +29,13 @@ from gradcli.cli.options import (
     Strict,
     Wrt,
 )
-from gradcli.cli.output import NOT_PASSED, passes, require_place
+from gradcli.cli.output import NOT_PASSED, format_of_environment, passes, require_place
 from gradcli.cli.typer_internals import one_of
-from gradcli.errors import UsageError
-from gradcli.parts.tables.row_formats import ROW_FORMATS
+from gradcli.errors import MissingValueError, UsageError
+from gradcli.parts.tables.row_formats import ROW_FORMATS, ROWS_OF_TEXT
 
 if TYPE_CHECKING:
+    from gradcli.parts.tables.streaming import Stream
     from gradcli.parts.typed_function import TypedFunction
 
 Points = Annotated[
@@ -82,7 +84,7 @@ OutputFormat = Annotated[
         "--output-format",
         "--format",
         click_type=one_of(ROW_FORMATS),
-        help="The format written. By suffix; csv on standard output.",
+        help="The format written. By suffix; on standard output csv, or tsv or jsonl where GRADCLI_FORMAT says so.",
     ),
 ]
 Keep = Annotated[bool, Option("--keep", show_default=False, help="Write the columns of the input first.")]
@@ -171,16 +173,32 @@ def answer_map(line: CommandLine) -> Callable[[], int]:
     """
     demands = {name: bool(line.presentation[name]) for name in ("strict", "require_all")}
     if "check" not in line.arguments:
-        require_none(demands, "needs --check")
-        require_none({"check_rows": "check_rows" in line.arguments}, "needs --check")
+        require_none({**demands, "check_rows": "check_rows" in line.arguments}, "needs --check", "add --check")
     return lambda: _streamed(line, demands)
 
 
 def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
+    """Stream the rows; an error on columns without names is advised by names that the function can have."""
+    from gradcli.parts.tables.column_hints import UnnamedColumnsError, advise_on_columns
+
+    try:
+        return _stream_rows(line, demands)
+    except UnnamedColumnsError as error:
+        function, given = cast("TypedFunction", line.function), line.arguments
+        at, options = given.get("at", {}), {name: given[name] for name in ("wrt", "dtype") if name in given}
+        advise_on_columns(
+            error,
+            [name for name in function.variables if name not in at],
+            lambda source, more: function.stream(source, {**at, **more}, **options).plan,
+        )
+        raise
+
+
+def _stream_rows(line: CommandLine, demands: Mapping[str, bool]) -> int:
     from gradcli.parts.tables.rows import PointSource, format_of, part_of, require_suffix, rows_of
     from gradcli.parts.tables.schedule import Work, into_folder, write_derivatives
 
-    start = time.perf_counter()
+    start, remarks = time.perf_counter(), tuple[str, ...]()
     function = cast("TypedFunction", line.function)
     asked = dict(line.arguments)
     path, output = asked.pop("points"), asked.pop("output", "-")
@@ -190,6 +208,8 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
     is_folder = output.endswith(os.sep) or os.path.isdir(output)
     _require_folder({"scheduler": scheduler, "resume": resume}, cuts, is_folder)
     require_suffix("" if is_folder else output, form)
+    if output == "-" and form is None and (set_form := format_of_environment()) in ROWS_OF_TEXT:
+        form = set_form
     names = [name for name in function.variables if name not in asked.get("at", {})]
     points = PointSource.from_path(path, given, names, columns)
     form = form or (points.form if is_folder else format_of(output, None, "--output-format"))
@@ -207,17 +227,39 @@ def _streamed(line: CommandLine, demands: Mapping[str, bool]) -> int:
             _require_kept(path, output, is_kept=keep)
         cut = part_of(cuts["part"], points) if "part" in cuts else rows_of(cuts.get("rows", "1.."))
         with points.rows(path, line.files) as rows, _progress(output, is_quiet=line.shown.is_quiet) as advance:
-            stream = write_derivatives(
-                work, function, rows, output, cut,
-                advance=lambda tally: advance(tally.read, rows.share),
-            )  # fmt: skip
+
+            def write(work: Work, function: "TypedFunction") -> "Stream":
+                return write_derivatives(
+                    work, function, rows, output, cut, advance=lambda tally: advance(tally.read, rows.share)
+                )
+
+            try:
+                stream = write(work, function)
+            except MissingValueError as error:  # before any row is read
+                if (read_as := _with_euler(line, path, error)) is None:
+                    raise
+                stream = write(replace(work, expression=read_as.expression), read_as)
+                remarks += (f"read as {read_as.expression}",)
     seconds, passage = time.perf_counter() - start, stream.passage()
+    passage = replace(passage, remarks=(*remarks, *passage.remarks))
     if not line.shown.is_quiet:
         from gradcli.parts.tables.stream_summary import summary
 
         remark(summary(passage, seconds, is_terminal=sys.stderr is not None and sys.stderr.isatty()))
     is_zero = line.presentation["exit_zero"] or passes(passage.check, **demands)
     return 0 if is_zero else NOT_PASSED
+
+
+def _with_euler(line: CommandLine, path: str, error: MissingValueError) -> "TypedFunction | None":
+    """Return the function with E for an e that lacks a value, where rows come through a pipe, which is read once."""
+    from gradcli.cli.suggestions.respelling import euler_in, lacks_euler
+    from gradcli.files.reader import FileReference
+    from gradcli.function import Function
+
+    if not (lacks_euler(error) and FileReference.whole(path).is_stream and isinstance(line.function, Function)):
+        return None
+    found = Function(euler_in(line.expression))
+    return cast("TypedFunction", found) if "e" not in found.variables else None
 
 
 def _require_folder(of_folders: Mapping[str, object], cuts: Mapping[str, str], is_folder: bool) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from gradcli.arrays import Array
 from gradcli.errors import InputError, TooLargeError
-from gradcli.files.csv_tables import BLANKS, fault_of, first_row, is_name, is_number, numbers_of, records
+from gradcli.files.csv_tables import BLANKS, MISSING_HINT, fault_of, first_row, is_name, is_number, numbers_of, records
 from gradcli.files.decoding import (
     Start,
     named_twice,
@@ -28,6 +28,8 @@ from gradcli.files.decoding import (
 )
 from gradcli.files.reader import unreadable
 from gradcli.option_words import option
+from gradcli.parts.tables.column_hints import UnnamedColumnsError
+from gradcli.parts.tables.column_names import only_variable
 from gradcli.results import Block, Fault, RowSource
 from gradcli.results.stream_rows import row_called
 from gradcli.signals import readable
@@ -305,6 +307,8 @@ class Delimited(TextRows):
                 message = f"line {first + blank} of {self._name} is not a row of names: {reason}"
                 raise InputError(message, hint="the first row names the columns")
             names = [cell.strip() for cell in cells]
+            if columns:
+                self._require_as_many(lines[blank:], first + blank, columns)
             given = self._unwritten(names, lines[blank], variables, columns)
             is_above = not given or all(map(is_name, cells))  # names that --columns takes the place of
             below = blank + next(rows, (len(lines) - blank,))[0] if is_above else blank
@@ -325,14 +329,26 @@ class Delimited(TextRows):
             return list(columns)
         if not all(map(is_number, cells)):
             return []
-        if len(cells) == len(variables) == 1:
-            return list(variables)
-        fits = len(cells) == len(variables)
-        example = ",".join(variables if fits else (f"c{n}" for n in range(1, min(len(cells), 4) + 1)))
-        raise InputError(
+        if len(cells) == 1 and (only := only_variable(variables)):
+            return [only]
+        raise UnnamedColumnsError(
             f"{self._name} has no row of names: its first row is {quoted(line)}",
-            hint=f"name the columns by {option('columns', example)}, or in the first row",
+            count=len(cells),
+            hint=f"name the columns by {option('columns', 'NAMES')}, or in the first row",
         )
+
+    def _require_as_many(self, lines: Sequence[str], line: int, columns: Sequence[str]) -> None:
+        """Refuse names for other columns than the first rows have; where one of the two has as many, another is broken.
+
+        Raises:
+            InputError: The rows have more or fewer cells than there are names.
+        """
+        rows = [cells for _, cells, reason in itertools.islice(records(lines, self._separator), 2) if not reason]
+        if rows and len(columns) not in map(len, rows):
+            count, (_, hint) = len(rows[0]), fault_of(rows[0], "", [], len(columns), self._separator)
+            row = f"{row_called(1, line)} of {self._name}"
+            message = f"{row} has {count} cell{'s' * (count != 1)}, and {option('columns')} names {len(columns)}"
+            raise UnnamedColumnsError(message, count=count, is_number_alone=True, hint=hint)
 
     def _fast(self, lines: list[str], usecols: list[int], *, keep: bool) -> _Rows | None:
         """Read lines without quotes, if every one of them is a row that is in order."""
@@ -365,6 +381,8 @@ class Delimited(TextRows):
                 found = None if reason else numbers_of(numbers, usecols, width)
                 if found is None:
                     what, hint = fault_of(cells, reason, columns, width, self._separator)
+                    if hint.startswith(MISSING_HINT):
+                        hint += f", or leave such rows out by {option('on-error', 'skip')}"
                     called = row_called(self.passed + index + 1, self._first + place)
                     faults.append(Fault(index, f"{called} of {self._name}{what}", hint))
                 table.append(found or [np.nan] * len(wanted))

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import os
 import subprocess
 import sys
@@ -352,6 +353,16 @@ def test_no_rows_give_no_rows(form: str, gradcli: Command, tmp_path: Path) -> No
     again = gradcli("map", "x**2", "--points", str(path), "--check", "--strict")
     assert (again.code, again.err) == (1, unchecked)
     assert {name: len(column) for name, column in _read(out).items()} == {"y": 0, "dy_dx": 0}
+
+
+def test_an_array_of_one_column_has_no_euler_in_it(gradcli: Command, tmp_path: Path) -> None:
+    """An e beside the one variable is Euler's number, and of two columns it is the first."""
+    one, two = tmp_path / "one.npy", tmp_path / "two.npy"
+    np.save(one, np.array([1.0, 2.0]))
+    np.save(two, np.array([[3.0, 2.0]]))
+    run = gradcli("map", "e*x", "--points", str(one))
+    assert (run.code, run.out.splitlines()[1]) == (0, f"{math.e},{math.e}")
+    assert gradcli("map", "e*x", "--points", str(two)).out == "y,dy_de,dy_dx\n6.0,2.0,3.0\n"
 
 
 def test_a_huge_field_is_refused_in_few_words(gradcli: Command, tmp_path: Path) -> None:
