@@ -293,7 +293,7 @@ class Context:
 
     @property
     def is_of_numbers(self) -> bool:
-        """Tell whether a capital letter divides, so that capitals are numbers, and no shape says otherwise."""
+        """Tell whether a variable divides, so that capitals are numbers, and no shape says otherwise."""
         is_other = self.known.is_of_matrices or any(self.known.shapes.values())
         return self.source.is_of_numbers and not is_other
 

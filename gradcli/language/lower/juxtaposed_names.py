@@ -154,7 +154,7 @@ def is_letter(name: str) -> bool:
     >>> [name for name in ("A", "x1", "lambda1", "λ", "mu", "foo") if is_letter(name)]
     ['A', 'x1', 'λ', 'mu']
     """
-    return name in GREEK or (len(name.rstrip("0123456789")) == 1 and name[0].isalpha())
+    return name in (*GREEK, "ell", "hbar") or (len(name.rstrip("0123456789")) == 1 and name[0].isalpha())
 
 
 def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Capital letters that divide, `R T/(V - b)`: a text that has one, and nothing that only tensors have, is of numbers.
+"""Variables that divide, `R T/(V - b)`: such a text, if it has nothing that only tensors have, is of numbers.
 
 No matrix is ever a divisor, so one capital below a quotient tells of all in the text.  Knows words and brackets only.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from gradcli.language.text.greek import LETTERS
 from gradcli.language.text.tokens import POWERS, Token
 
 _OF_NUMBERS = frozenset(
@@ -16,22 +17,28 @@ _OF_NUMBERS = frozenset(
 )
 """Functions that textbooks of physics apply to numbers."""
 
+_LETTERS = frozenset({*LETTERS.values(), "ell", "hbar"})
+"""Names of letters that stand before parentheses as factors."""
+
+_OF_VECTORS = frozenset("b u v w x y z beta theta β θ".split())
+"""Letters that vectors have next to matrices."""
+
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 _OF_TENSORS = frozenset("@ [ | ‖ ⟨ ⊗ \\ ' .' .* ./ .^ . det tr Tr trace logdet".split())
 """Signs and words of matrices, elements and norms; bars may be a determinant."""
 
 
-def capital_divisors(tokens: Sequence[Token]) -> frozenset[str]:
-    """List the variables with capital letters that divide.
+def divisors(tokens: Sequence[Token]) -> frozenset[str]:
+    """List the variables that divide.
 
     A name that is assigned, or stands before brackets or between bars, tells nothing: it may be a number made of
     matrices.
 
     >>> from gradcli.language.text.tokens import tokenize
-    >>> [*map(sorted, map(capital_divisors, map(tokenize, ("R T/(V - b)", "1/sqrt(L C)", "M V^2/2", "x/norm(A)"))))]
-    [['V'], ['C', 'L'], [], []]
-    >>> [*map(sorted, map(capital_divisors, map(tokenize, ("norm(A x)^2/N", "Z = A x; x/Z", "x/A[0]", "1/(x^T A x)"))))]
+    >>> [*map(sorted, map(divisors, map(tokenize, ("R T/(V - b)", "1/sqrt(L C)", "M V^2/2", "x/norm(A)"))))]
+    [['V', 'b'], ['C', 'L'], [], []]
+    >>> [*map(sorted, map(divisors, map(tokenize, ("norm(A x)^2/N", "Z = A x; x/Z", "x/A[0]", "1/(x^T A x)"))))]
     [['N'], [], [], []]
     """
     words = [token.text for token in tokens]
@@ -41,7 +48,7 @@ def capital_divisors(tokens: Sequence[Token]) -> frozenset[str]:
     for start in (n + 1 for n, word in enumerate(words) if word == "/"):
         stop = _end_of_divisor(words, start)
         if is_scalar(tokens[start:stop]) and not _has_transpose(words[start:stop]):
-            found |= {words[n] for n in range(start, stop) if _is_variable(tokens, n) and words[n][:1].isupper()}
+            found |= {words[n] for n in range(start, stop) if _is_variable(tokens, n)}
     return frozenset(found - assigned)
 
 
@@ -64,9 +71,32 @@ def is_scalar(tokens: Sequence[Token]) -> bool:
     [True, False, False, False]
     """
     words = [token.text for token in tokens]
-    called = (token.text for token, after in itertools.pairwise(tokens) if token.kind == "name" and after.text == "(")
-    is_of_numbers = all(len(name) <= 2 or name in _OF_NUMBERS for name in called)
-    return is_of_numbers and _OF_TENSORS.isdisjoint(words)
+    called = {n for n, token in enumerate(tokens[:-1]) if token.kind == "name" and words[n + 1] == "("}
+    defined = {words[n] for n in called if "=" in words[(stop := _behind_brackets(words, n + 1)) : stop + 1]}
+    return _OF_TENSORS.isdisjoint(words) and all(map(_is_of_numbers, {words[n] for n in called} - defined))
+
+
+def _is_of_numbers(name: str) -> bool:
+    """Tell whether a name before parentheses is a function of numbers, or a letter, maybe with an index: `k_B(T - 1)`.
+
+    >>> [_is_of_numbers(name) for name in ("sin", "k_B", "ell", "sum")]
+    [True, True, True, False]
+    """
+    letter = name.partition("_")[0]
+    return name in _OF_NUMBERS or len(letter) <= 2 or letter in _LETTERS
+
+
+def has_matrix_before_vector(tokens: Sequence[Token]) -> bool:
+    """Tell whether a capital letter stands directly before a letter that vectors have, as in `A x`.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [has_matrix_before_vector(tokenize(text)) for text in ("A x/n", "G M m/r", "M v^2/r")]
+    [True, False, False]
+    """
+    return any(
+        one.text[:1].isupper() and one.kind == "name" and after.text in _OF_VECTORS and then.text not in POWERS
+        for one, after, then in zip(tokens, tokens[1:], tokens[2:], strict=False)
+    )
 
 
 def _end_of_divisor(words: Sequence[str], start: int) -> int:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from gradcli.errors import CodeError, GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
-from gradcli.language.text.divisors import capital_divisors, is_scalar
+from gradcli.language.text.divisors import divisors, has_matrix_before_vector, is_scalar
 from gradcli.language.text.signs import PlainText, in_ascii_signs, latex_word
 from gradcli.language.text.tokens import CLOSING, LEVELS, Token, tokenize
 
@@ -120,6 +120,11 @@ class SourceText:
         rows = _ROWS.search(self.text) if ";" in self.text and not found else None
         return rows[0] if rows else found
 
+    @property
+    def has_sign_of_matrices(self) -> bool:
+        """Tell whether the text has a mark of matrices that is no word of LaTeX alone."""
+        return bool(self._sign_of_matrices) or _STYLE_OF_TENSORS.search(self.text) is not None
+
     @cached_property
     def _sign_of_matrices(self) -> str:
         """First sign or function that only the notation of matrices has; empty where the text has none."""
@@ -129,14 +134,23 @@ class SourceText:
 
     @cached_property
     def is_of_numbers(self) -> bool:
-        """Tell whether a capital letter divides, as no matrix does, and nothing in the text is of matrices."""
-        is_clear = not self._sign_of_matrices and _STYLE_OF_TENSORS.search(self.text) is None
-        return bool(self.capital_divisors) and is_clear and is_scalar(self.tokens)
+        """Tell whether a capital letter divides, as no matrix does, and nothing in the text is of matrices.
+
+        In LaTeX, whose words are a mark of matrices otherwise, so does a small letter, unless `A x` stands there.
+        """
+        if not self._divisors or self.has_sign_of_matrices or not is_scalar(self.tokens):
+            return False
+        is_latex = "\\" in self.text and not has_matrix_before_vector(self.tokens)
+        return bool(self.capital_divisors) or is_latex
 
     @cached_property
     def capital_divisors(self) -> frozenset[str]:
         """Names with capital letters that divide: those of numbers, also next to matrices."""
-        return capital_divisors(self.tokens)
+        return frozenset(name for name in self._divisors if name[:1].isupper())
+
+    @cached_property
+    def _divisors(self) -> frozenset[str]:
+        return divisors(self.tokens)
 
     @cached_property
     def has_inverse(self) -> bool:
