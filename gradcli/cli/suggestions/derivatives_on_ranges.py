@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli.cli.default_command import DERIVATIVE
-from gradcli.cli.suggestions.plain_words import asked
+from gradcli.cli.suggestions.derivatives_in_words import derivative, in_parentheses, method
 from gradcli.cli.suggestions.typed_line import TypedLine, Words
 from gradcli.registry import all_commands
 
@@ -24,8 +24,9 @@ _NOT_OF_THIS = ("--zeros", "--full", "--claim")
 
 def derivatives_on_ranges(line: TypedLine) -> Iterator[Words]:
     """Write the function for its derivative: of `range`, and of `check` with what is to be proved of dy/dx."""
-    is_check = line.command == "check" and "--in" in line.flags.values() and "--claim" not in line.flags.values()
-    if not (line.others and (is_check or line.command == _OF_RANGES)) or _OF_RANGES not in all_commands():
+    options = line.flags.values()
+    is_on_range = line.command in ("check", _OF_RANGES) and "--in" in options and "--claim" not in options
+    if not (line.others and is_on_range) or _OF_RANGES not in all_commands():
         return
     for function, by in _derivatives(line.text):
         proved = [n for n, option in line.values.items() if option == "--prove" and n not in line.flags]
@@ -42,9 +43,9 @@ def derivatives_on_ranges(line: TypedLine) -> Iterator[Words]:
 
 def _derivatives(text: str) -> Iterator[tuple[str, str]]:
     """Generate what a text asks the first derivative of, and by what, if it says so."""
-    for command, function, *options in asked(text, DERIVATIVE):
-        if command == "grad" and options[:1] in ([], ["--wrt"]):
-            yield function, options[1] if options else ""
+    found = derivative(in_parentheses(text), DERIVATIVE) or method(text)
+    if found is not None and found[0] == "grad" and found[2:3] in ([], ["--wrt"]):
+        yield found[1], "".join(found[3:])
 
 
 def on_bounds_of_derivative(line: TypedLine, words: Words) -> str:
