@@ -21,6 +21,7 @@ from functools import partial
 from typing import Protocol
 
 from gradcli.errors import GradcliError, ShapeError
+from gradcli.language.ops import Kind
 from gradcli.language.program.shape_costs import (
     CAPITAL_NUMBER,
     DOUBTFUL_NUMBER,
@@ -156,7 +157,7 @@ def _divisors(program: Program) -> set[str]:
     for line in reversed(program.lines):
         if line.call.op.name == "div":
             found.add(line.call.operands[1])
-        if line.symbol in found and line.call.op.name in ("add", "sub", "mul", "div", "pow"):
+        if line.symbol in found and line.call.op.kind is Kind.ELEMENTWISE:
             found |= {*line.call.operands}
     return {str(atom) for atom in found & {*program.variables}}
 
