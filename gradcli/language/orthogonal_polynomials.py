@@ -25,7 +25,7 @@ _NAMES: Mapping[str, str] = {
 }
 """Families, as SymPy's functions, by the names of their members."""
 
-_ARGUMENT = r"(?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\))+"
+_ARGUMENT = r"(?:[^(),\[\]]|\((?:[^()]|\([^()]*\))*\)|\[(?:[^\[\]]|\[[^\[\]]*\])*\])+"
 
 CALLED = (
     r"(?<![\w.])(?:(?:torch\.|scipy\.)?special\.|sp\.|sympy\.)?"

@@ -228,6 +228,11 @@ OPERATORS: Mapping[str, Callable[..., PowerSeries]] = {
 """Operations of arithmetic on functions that have series."""
 
 
+def has_rule(name: str) -> bool:
+    """Tell whether an operation has a rule of its own: others have series by what they are defined as."""
+    return name in FUNCTIONS or name in OPERATORS
+
+
 def combined(name: str, operands: list[PowerSeries]) -> PowerSeries:
     """Apply an operation to functions that have series.
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from gradcli import results
-from gradcli.errors import TooLargeError
+from gradcli.errors import GradcliError, TooLargeError
 from gradcli.language.text.signs import plain
 from gradcli.notation import HU, PARTIAL, Element, Named, Notation, Signs, directional, second
 from gradcli.option_words import option
@@ -127,6 +127,14 @@ def no_variable(expression: str) -> str:
     return NO_VARIABLE
 
 
+def _in_plain_signs(text: str) -> str:
+    """Write a part of a text without LaTeX; nothing, where a part cannot be read."""
+    try:
+        return plain(text).strip()
+    except GradcliError:
+        return ""
+
+
 NO_ELEMENTS = "empty, as the output has no elements"
 """Words in the place of a Jacobian."""
 
@@ -143,6 +151,7 @@ def statement(
         expression = f"{expression[: LONG_EXPRESSION - 20]}… ({len(expression):,} characters)"
     name = expression.partition("=")[0].strip()
     is_name = name.isidentifier() and (name.isascii() or plain(name) == name)  # xᵀ is one to Python alone
+    is_name |= "\\" in name and _in_plain_signs(name) == answer.output
     is_named = "\n" in expression or ";" in expression or is_name
     return expression if is_named else f"{answer.output} = {expression}"
 

@@ -13,6 +13,7 @@ derivatives_in_words             derivatives among them: `d/dx x^2`, `derivative
 points_in_words                  points after a function: `x^2 at 3`, `.subs(x, 1)`
 primes_in_words                  derivatives by a prime, and claims of them: `f(x) = x^4; f''(2)`
 limits_in_words                  limits, as values
+derivatives_on_ranges            derivatives on a range, as bounds and proofs of which they are a part
 vector_operators                 operators of vector analysis: `laplacian(x^2)`, `div([a, b])`
 other_tools                      scripts of SymPy, functions of MATLAB, lambdas of JAX
 equations_in_words               equations of two variables, as command lines for their partial derivatives

@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
+from gradcli.cli.suggestions.derivatives_on_ranges import derivatives_on_ranges
 from gradcli.cli.suggestions.equations_in_words import is_equation
 from gradcli.cli.suggestions.plain_words import asked
 from gradcli.cli.suggestions.questions_in_words import is_near
@@ -432,6 +433,8 @@ def _lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[Words]
         yield SpelledGroup(finite_ranges(line))
     elif isinstance(error, (HigherDerivativeError, ThirdDerivativeError)):
         yield SpelledGroup(_of_lower_order(line, error))
+    elif on_ranges := [*derivatives_on_ranges(line)]:
+        yield SpelledGroup(on_ranges)  # and none that a script is, or that asks of points
     else:
         yield from _other_lines(line, error)
 

@@ -15,6 +15,11 @@ import typer
 
 from gradcli import trial
 from gradcli.cli.commands import names_code
+from gradcli.cli.suggestions.derivatives_on_ranges import (
+    IN_BOUNDS,
+    derivatives_on_ranges,
+    on_bounds_of_derivative,
+)
 from gradcli.cli.suggestions.kept_words import drops_from_equation, on_equation
 from gradcli.cli.suggestions.other_tools import is_of_sympy
 from gradcli.cli.suggestions.respelled_mathematics import on_factors, on_matrix_inside, on_paper
@@ -81,6 +86,7 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
     found = trial.spellings(typed, error, respelled_lines, read)
     lines = [command_line(words) for words in found.spelled]
     fact = (on_matrix_inside(line, error) + on_factors(line, error) if lines else "") + fact
+    fact = (on_bounds_of_derivative(line, found.spelled[0]) if lines else "") + fact
     if lines and max(map(len, lines)) <= LONGEST:
         is_said = isinstance(error, InfiniteRangeError)
         if not is_said and is_infinite(line) and not any(is_infinite(typed_line(one)) for one in found.spelled):
@@ -88,7 +94,9 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         error.advise(f"{fact}write {', or '.join(lines)}")
         is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
-    if meant := option_meant(line) or choice_meant(line):
+    if any(derivatives_on_ranges(line)):
+        error.advise(f"give the function itself: {IN_BOUNDS}")
+    elif meant := option_meant(line) or choice_meant(line):
         rest = error.in_shell.hint
         error.advise(meant if meant.startswith("write ") or not rest else f"{meant}; {rest}")
     elif is_form(error.text.hint) and not isinstance(error, CodeError):

@@ -292,10 +292,16 @@ class Context:
     is_formula: bool
 
     @property
+    def is_of_numbers(self) -> bool:
+        """Tell whether a variable divides, so that capitals are numbers, and no shape says otherwise."""
+        is_other = self.known.is_of_matrices or any(self.known.shapes.values())
+        return self.source.is_of_numbers and not is_other
+
+    @property
     def is_of_matrices(self) -> bool:
         """Tell whether the text is in the notation of matrices."""
         if self.known.is_of_matrices or self.source.matrix_mark:
-            return True
+            return not self.is_of_numbers
         return bool(self.known.shapes) and self.source.has_inverse
 
     def is_taken(self, name: str) -> bool:

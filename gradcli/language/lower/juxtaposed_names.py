@@ -154,7 +154,7 @@ def is_letter(name: str) -> bool:
     >>> [name for name in ("A", "x1", "lambda1", "λ", "mu", "foo") if is_letter(name)]
     ['A', 'x1', 'λ', 'mu']
     """
-    return name in GREEK or (len(name.rstrip("0123456789")) == 1 and name[0].isalpha())
+    return name in (*GREEK, "ell", "hbar") or (len(name.rstrip("0123456789")) == 1 and name[0].isalpha())
 
 
 def factors(source: SourceText, known: Collection[str]) -> frozenset[str]:
@@ -343,7 +343,7 @@ _ARGUMENT = r"\s+(?!(?:if|else|for|in|and|or|not|is)\b)[\w(]"
 _NO_LETTER_BEFORE = r"(?<![^\W\d⁰¹²³⁴⁵⁶⁷⁸⁹])(?<!\.)(?<![^\W\d⁰¹²³⁴⁵⁶⁷⁸⁹]\d)"
 """Where a word may begin: after no letter, nor a letter with a digit; after a number and an exponent, `x²e^x`."""
 
-_EXPONENT = r"\s*(?:\^|\*\*)[-+\s]*(?:[({][-+\s]*(?:\d[\d.]*\s*[*/]?\s*)?)?[^\W\d]"
+_EXPONENT = r"\s*(?:\^|\*\*)[-+\s]*(?:[({][^)}=;]*?)?\\?[^\W\d]"
 """Exponent with a variable, which stands on Euler's number: `e^x`, `e**(-2*x)`, and not `e^2`."""
 
 

@@ -35,7 +35,7 @@ from gradcli.language.lower.sizes import needed_shape
 from gradcli.language.program.wengert import Atom
 from gradcli.language.text import hints, nodes
 from gradcli.language.text.tokens import JUXTAPOSED
-from gradcli.option_words import method
+from gradcli.option_words import Words, method, option
 
 ELEMENTWISE: Mapping[str, str] = {".*": "mul", "./": "div", ".^": "pow"}
 """Operations of the signs that are always element by element."""
@@ -100,6 +100,8 @@ def _product(context: Context, left: Operand, right: Operand, sign: str = JUXTAP
     span = left[1].to(right[1])
     rows = _is_row(left), _is_row(right)
     ranks = (0, 0) if a.is_number or b.is_number else (rank(context, a), rank(context, b))
+    if sign == JUXTAPOSED and context.is_of_numbers:
+        _require_clear_quotient(context, left, right)
     if a.is_number or b.is_number or 0 in ranks or max(ranks) > 2 or _is_single(context, a, b, ranks):
         scaled = emit_two(context, "mul", left, right)
         return RowVector(*scaled) if any(rows) and max(ranks) <= 1 else scaled
@@ -134,18 +136,29 @@ def note_matrices(context: Context) -> None:
         mark = context.source.matrix_mark
         why = f", as it has {mark}{'...)' * mark.endswith('(')}" if mark else ""
         said = f"* and ^ are those of matrices in this text{why}: {_BY_ELEMENT}"
-        context.findings.warnings.append(said)
+        context.findings.warnings.append(Words(f"{said}{_of_numbers(context)}"))
+
+
+def _of_numbers(context: Context) -> str:
+    """Say what makes numbers of capital letters in LaTeX, which alone makes no matrices; nothing of any other text."""
+    matrices = [name for name, shape in context.findings.shapes.items() if len(shape) == 2 and name[:1].isupper()]
+    if context.source.has_sign_of_matrices or context.known.values is not None or not matrices:
+        return ""
+    return f"; {option('shape', *(f'{name}=()' for name in matrices))} makes them numbers"
 
 
 def _require_clear_quotient(context: Context, left: Operand, right: Operand) -> None:
-    """Refuse `x^T A x / x^T x`: a vector divides, and what follows it may belong to it.
+    """Refuse `x^T A x / x^T x` and `h/k_B T`: what follows the vector or the number that divides may belong to it.
 
     Raises:
         LanguageError: Both readings are shown.
     """
     lines = {line.symbol: line.call for line in context.builder.lines[-1:]}
     call = lines.get(left[0]) if isinstance(left[0], sympy.Symbol) else None
-    if call is None or call.op.name != "div" or rank(context, call.operands[1]) == 0:
+    if call is None or call.op.name != "div" or call.operands[1].is_number:
+        return
+    is_unknown = context.is_of_numbers and not context.known.shapes  # and k_B T may divide in h/k_B T
+    if rank(context, call.operands[1]) == 0 and not is_unknown:
         return
     whole, factor = context.source.excerpt(left[1]).strip(), context.source.excerpt(right[1]).strip()
     above, slash, below = whole.rpartition("/")

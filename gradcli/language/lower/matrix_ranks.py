@@ -67,6 +67,8 @@ def _of_leaf(context: Context, atom: Atom) -> int:
         return context.findings.likely_ranks.get(atom, 0)
     if (shape := context.findings.shapes.get(atom.name)) is not None:
         return len(shape)
+    if context.is_of_numbers or atom.name in context.source.capital_divisors:
+        return 0
     first = atom.name.rpartition(".")[2][:1]
     return 2 if first.isupper() else int(first.isascii())
 

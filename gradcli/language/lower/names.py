@@ -195,8 +195,10 @@ def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Oper
     """
     if not isinstance(bracket, Subscript) or name.text in context.known.variables or not _WOLFRAM.fullmatch(name.text):
         return None
-    names = {token.text for token in context.source.within(bracket.span) if token.kind == "name"}
-    is_position = all(token.kind != "number" or token.text.isdecimal() for token in context.source.within(bracket.span))
+    inside = context.source.within(bracket.span)[1:]
+    names = {token.text for token in inside if token.kind == "name"}
+    has_calls = any(token.text in ("[", "(") for token in inside) or _COMPOUND.search(name.text) is not None
+    is_position = all(token.kind != "number" or token.text.isdecimal() for token in inside)
     if is_position and not names - context.indices.keys() - context.names.values.keys():
         return None
     plain, given = name.text.replace("Arc", "a").lower(), [item.only for item in bracket.items]
@@ -204,7 +206,7 @@ def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Oper
         plain, given = _BASE_FIRST[plain], given[::-1]
     if ops.find(plain) is None or None in given:
         fact = hints.FACTS.get(plain.removeprefix("n"), hints.FACTS.get(plain))
-        fact = fact or (None if is_position else "gradcli functions lists those that there are")
+        fact = fact or (None if is_position and not has_calls else "gradcli functions lists those that there are")
         hint = fact or f"an element of a variable {name.text} needs {option('at', f'{name.text}=VALUE')}"
         message = f"'{name.text}[...]' is a call in Mathematica, of a function that gradcli does not have"
         raise context.source.error(message, name.span, hint=hint, kind=UncalledFunctionError)
@@ -212,6 +214,9 @@ def _called_in_brackets(context: Context, name: Token, bracket: Trailer) -> Oper
     arguments = Arguments(bracket.span, replace(name, text="("), items)
     return call(context, replace(name, text=plain), name.span, [], arguments)
 
+
+_COMPOUND = re.compile("[a-z][A-Z]")
+"""Sign of a name of several words, `EllipticK`, which Mathematica's functions have, and hardly a variable."""
 
 _BASE_FIRST: Mapping[str, str] = {"log": "log", "atan": "atan2"}
 """Functions to which Mathematica gives two arguments in the other order: the base, and x before y."""

@@ -21,6 +21,7 @@ from functools import partial
 from typing import Protocol
 
 from gradcli.errors import GradcliError, ShapeError
+from gradcli.language.ops import Kind
 from gradcli.language.program.shape_costs import (
     CAPITAL_NUMBER,
     DOUBTFUL_NUMBER,
@@ -124,10 +125,11 @@ def shape_readings(
     """
     search = _Search(program, given, exact, read, constraints, cost_of, square)
     unknown = [name for name in program.names if name not in given and name not in exact]
+    matrices = {*program.names} - _divisors(program) if program.is_of_matrices else set[str]()
     options = [
         [(0.0, 2)]
         if name in square
-        else costs_of_ranks(name, *wanted.get(name, (0, 0)), is_mathematics=program.is_of_matrices)
+        else costs_of_ranks(name, *wanted.get(name, (0, 0)), is_mathematics=name in matrices)
         for name in unknown
     ]
     found: list[tuple[float, int, ShapeReading]] = []
@@ -147,6 +149,17 @@ def shape_readings(
         yield heapq.heappop(found)[2]
     if refused is not None and not is_any:
         raise refused
+
+
+def _divisors(program: Program) -> set[str]:
+    """List the variables that divide, alone or within terms and powers, as no matrix does."""
+    found = set[Atom]()
+    for line in reversed(program.lines):
+        if line.call.op.name == "div":
+            found.add(line.call.operands[1])
+        if line.symbol in found and line.call.op.kind is Kind.ELEMENTWISE:
+            found |= {*line.call.operands}
+    return {str(atom) for atom in found & {*program.variables}}
 
 
 # -- sizes that have to be the same

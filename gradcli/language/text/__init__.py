@@ -5,6 +5,7 @@ latex_words        words of LaTeX to signs of mathematics
 greek              Greek letters as such and by their names
 tokens             characters to words with their places, and how tightly signs bind
 nodes              the nodes of a tree
+divisors           variables that divide, which are numbers
 source             a text with its words, a place in them, and the errors at a place
 mathematics        notation of formulas: sums over indices, cases, bars, norms, inner products, left-hand sides
 grammar            words to the tree of an expression, and to the statements of a text

@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Container, Iterator, Sequence
 
-from gradcli.language.text.tokens import POWERS, Token
+from gradcli.language.text.tokens import LEVELS, POWERS, PRODUCT, Token
 from gradcli.option_words import Words, option
 
 EULER = "E"
@@ -41,7 +41,7 @@ def doubtful(tokens: Sequence[Token], text: str, variables: Container[str]) -> I
             base = before.text
             yield f"{whole} is ({base}{token.text}1)/{words[2]}; the root is {base}{token.text}(1/{words[2]})"
         elif before and (token.text == "/" or (token.text in POWERS and _BASE.fullmatch(before.text))):
-            yield from _divided(tokens, n) if token.text == "/" else _raised(tokens, n, variables)
+            yield from _divided(tokens, n, text) if token.text == "/" else _raised(tokens, n, variables)
         elif token.text == EULER and token.kind == "name" and EULER not in variables and _is_quantity(tokens, n):
             yield on_euler()
         elif token.text == "[" and before is not None and before.kind == "name" and _is_position(words):
@@ -67,20 +67,46 @@ def on_euler() -> Words:
     return Words(f"E is Euler's number here, 2.718...; {option('at', 'E=VALUE')} makes it a variable")
 
 
-def _divided(tokens: Sequence[Token], n: int) -> Iterator[str]:
+def _divided(tokens: Sequence[Token], n: int, text: str) -> Iterator[str]:
     """Generate the remark on a number that divides and has a factor directly after it.
 
     >>> from gradcli.language.text.tokens import tokenize
-    >>> [*_divided(tokenize("1/2x"), 1)], [*_divided(tokenize("1/2 x"), 1)]
+    >>> [*_divided(tokenize("1/2x"), 1, "1/2x")], [*_divided(tokenize("1/2 x"), 1, "1/2 x")]
     (['1/2x is (1/2)*x; 1/(2x) divides by both'], [])
     """
-    before, number, factor = tokens[n - 1], *(tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1],) * 2)
+    number, factor = tokens[n + 1 : n + 3] if len(tokens) > n + 2 else (tokens[-1],) * 2
     is_next = number.span.stop == factor.span.start and (factor.kind == "name" or factor.text == "(")
     if number.kind == "number" and is_next:
-        above = "..." if before.kind == "operator" else before.text
+        above = _numerator(tokens, n, text)
         below, after = number.text, "(...)" if factor.text == "(" else factor.text
         yield f"{above}/{below}{after} is ({above}/{below})*{after}; {above}/({below}{after}) divides by both"
 
+
+def _numerator(tokens: Sequence[Token], n: int, text: str) -> str:
+    """Return what a sign of division divides: all factors before it; dots in the place of many.
+
+    >>> from gradcli.language.text.tokens import tokenize
+    >>> [_numerator(tokenize(text), n, text) for text, n in (("V + p^2/2m", 5), ("2(x + 1)/3y", 6), ("a^-3/3b", 4))]
+    ['p^2', '2(x + 1)', 'a^-3']
+    """
+    start, depth = n, 0
+    while start > 0:
+        sign = tokens[start - 1].text
+        depth += (sign in (")", "]")) - (sign in ("(", "["))
+        is_of_exponent = sign in ("-", "+") and start > 1 and tokens[start - 2].text in POWERS
+        is_end = sign not in _FACTORS and tokens[start - 1].kind in ("operator", "end")
+        if depth < 0 or (depth == 0 and is_end and not is_of_exponent):
+            break
+        start -= 1
+    shown = text[tokens[start].span.start : tokens[n - 1].span.stop]
+    return shown if 0 < len(shown) <= _LONGEST_SHOWN else "..."
+
+
+_FACTORS = frozenset([*". ' ( ) [ ] ‖".split(), *POWERS, *(sign for sign, level in LEVELS.items() if level == PRODUCT)])
+"""Signs within a product."""
+
+_LONGEST_SHOWN = 30
+"""Characters of a numerator up to which it is shown whole."""
 
 _BASE = re.compile(r"E|\d+(?:\.\d*)?")
 """Base of an exponential: Euler's number, or another one."""

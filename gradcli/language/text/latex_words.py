@@ -171,11 +171,15 @@ class _Reader:
 
     def _named(self, text: str, start: int, stop: int) -> Iterator[Piece]:
         """Generate a word, apart from those around it."""
-        if _is_letter(self.last) and _is_letter(text[:1]):
+        if _is_letter(self.last) and _is_letter(text[:1]) and not self._is_low(start):
             yield self._piece(" ", start, start)
         yield self._piece(text, start, stop)
         if _is_letter(text[-1:]) and _is_letter(self.text[stop : stop + 1]) and self.text[stop : stop + 1] != "_":
             yield self._piece(" ", stop, stop)
+
+    def _is_low(self, start: int) -> bool:
+        r"""Tell whether a word is a subscript without braces, `B_\nu`."""
+        return self.text[:start].rstrip().endswith("_")
 
     def _word(self, word: str, start: int, stop: int) -> Iterator[Piece]:
         """Generate what a word of LaTeX stands for."""

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from gradcli.errors import CodeError, GradcliError, LanguageError, Place, Span, TooLargeError
 from gradcli.language.text import hints
+from gradcli.language.text.divisors import divisors, has_matrix_before_vector, is_scalar
 from gradcli.language.text.signs import PlainText, in_ascii_signs, latex_word
 from gradcli.language.text.tokens import CLOSING, LEVELS, Token, tokenize
 
@@ -25,6 +26,9 @@ _MARKS = frozenset(["'", ".'", "\\", ".*", "./", ".^", "‖", "⟨", "⊗"])
 
 _ROWS = re.compile(r"\[[^][\n]*;[^][\n]*\]")
 """Pattern of a matrix of MATLAB's, `[1, 2; 3, 4]`."""
+
+_STYLE_OF_TENSORS = re.compile(r"\\(?:mathbf|boldsymbol|bm|vec|textbf|bf)(?![A-Za-z])")
+"""Pattern of the words of LaTeX for bold letters and arrows, which are vectors and matrices."""
 
 _MAY_MARK = _MARKS | {"<", "^", "."}
 """Signs with which a mark may begin."""
@@ -112,12 +116,41 @@ class SourceText:
     @cached_property
     def matrix_mark(self) -> str:
         """First mark of the notation of matrices, `'` or `norm2(`, as typed; empty where the text has none."""
-        places = range(len(self.tokens) - 5)
-        marks = (self.excerpt(span) for n in places if (span := _mark_at(self.tokens, n)) is not None)
-        found = next((mark for mark in marks if not (self.names_t and mark.endswith("T"))), "")
-        found = found or (latex_word(self.text) if "\\" in self.text else "")
+        found = self._sign_of_matrices or (latex_word(self.text) if "\\" in self.text else "")
         rows = _ROWS.search(self.text) if ";" in self.text and not found else None
         return rows[0] if rows else found
+
+    @property
+    def has_sign_of_matrices(self) -> bool:
+        """Tell whether the text has a mark of matrices that is no word of LaTeX alone."""
+        return bool(self._sign_of_matrices) or _STYLE_OF_TENSORS.search(self.text) is not None
+
+    @cached_property
+    def _sign_of_matrices(self) -> str:
+        """First sign or function that only the notation of matrices has; empty where the text has none."""
+        places = range(len(self.tokens) - 5)
+        marks = (self.excerpt(span) for n in places if (span := _mark_at(self.tokens, n)) is not None)
+        return next((mark for mark in marks if not (self.names_t and mark.endswith("T"))), "")
+
+    @cached_property
+    def is_of_numbers(self) -> bool:
+        """Tell whether a capital letter divides, as no matrix does, and nothing in the text is of matrices.
+
+        In LaTeX, whose words are a mark of matrices otherwise, so does a small letter, unless `A x` stands there.
+        """
+        if not self._divisors or self.has_sign_of_matrices or not is_scalar(self.tokens):
+            return False
+        is_latex = "\\" in self.text and not has_matrix_before_vector(self.tokens)
+        return bool(self.capital_divisors) or is_latex
+
+    @cached_property
+    def capital_divisors(self) -> frozenset[str]:
+        """Names with capital letters that divide: those of numbers, also next to matrices."""
+        return frozenset(name for name in self._divisors if name[:1].isupper())
+
+    @cached_property
+    def _divisors(self) -> frozenset[str]:
+        return divisors(self.tokens)
 
     @cached_property
     def has_inverse(self) -> bool:
@@ -239,7 +272,8 @@ def is_of_matrices(text: str) -> bool:
     (True, False)
     """
     try:
-        return bool(SourceText(text, "EXPR").matrix_mark)
+        source = SourceText(text, "EXPR")
+        return bool(source.matrix_mark) and not source.is_of_numbers
     except GradcliError:
         return False
 

@@ -140,6 +140,7 @@ class _Bounding:
     def __init__(self, moving: MovingBox, tolerance: float) -> None:
         self.moving, self.tolerance = moving, tolerance
         self.count, self.boxes, self.stopped = len(moving.low), 0, list[str]()
+        self.remarks = list[str]()
         budget = BUDGET.get()
         seconds = SECONDS if budget is None or budget.seconds is None else budget.seconds
         self.shape, y = moving.bound_function.shape, moving.bound_function.program.output_name
@@ -178,7 +179,7 @@ class _Bounding:
             lipschitz=self._lipschitz(slopes) if kinds & BROKEN == 0 and _are_bounded(bounds) else {},
             places=tuple(places),
             held=words_of(kinds),
-            notes=(*moving.remarks, *remarks_on_backward(moving), *dict.fromkeys(self.stopped)),
+            notes=(*moving.remarks, *remarks_on_backward(moving), *self.remarks, *dict.fromkeys(self.stopped)),
         )
 
     def _search(self, quantity: BoxQuantity) -> LeastValue:
@@ -290,6 +291,9 @@ class _Bounding:
         self.boxes += found.evaluated
         if found.stopped:
             self.stopped.append(f"the search for zeros was stopped {found.stopped}: outside of the boxes there is none")
+        elif not found.boxes:
+            what = "the gradient is 0 at no point of the range" if is_gradient else "there are no zeros in the range"
+            self.remarks.append(f"{what}: proved")
         kinds: dict[int, PlaceKind] = {
             0: "critical" if is_gradient else "zero",
             1: "least nearby",

@@ -17,12 +17,14 @@ import numpy as np
 import sympy
 from flint import arb, fmpq
 
+from gradcli.errors import GradcliError
 from gradcli.language.ops import Kind
-from gradcli.language.program.wengert import Atom, needed
+from gradcli.language.program.expansion import definition
+from gradcli.language.program.wengert import Atom, Call, needed
 from gradcli.parts.improve.forms import Edit, Form, FormWriter
 from gradcli.parts.improve.matching import exact
 from gradcli.reference.deadline import require_time
-from gradcli.reference.power_series import NoSeriesError, PowerSeries, combined, series_precision
+from gradcli.reference.power_series import NoSeriesError, PowerSeries, combined, has_rule, series_precision
 from gradcli.results import Array
 
 RADII = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 32), Fraction(1, 128), Fraction(1, 1024))
@@ -217,24 +219,45 @@ def _on_circle(form: Form, atom: Atom, u: Atom, center: Fraction, radius: fmpq) 
     """
     identity = PowerSeries.identity(radius)
     known = {u: identity + PowerSeries.constant(_rational(center), radius) if center else identity}
-
-    def series_of(one: Atom) -> PowerSeries:
-        if one not in known:
-            value, call = exact(one), form.nodes.get(one)
-            if value is not None:
-                known[one] = PowerSeries.constant(_rational(value), radius)
-            elif call is None:
-                raise NoSeriesError
-            elif call.op.name == "pow" and (exponent := exact(call.operands[1])) and exponent.denominator == 1:
-                known[one] = series_of(call.operands[0]).power(int(exponent))
-            elif call.op.name == "pow" and exact(call.operands[1]) == Fraction(1, 2):
-                known[one] = combined("sqrt", [series_of(call.operands[0])])
-            else:
-                known[one] = combined(call.op.name, [series_of(operand) for operand in call.operands])
-        return known[one]
-
-    series_of(atom)
+    _expand(atom, form.nodes, known, radius)
     return known
+
+
+def _expand(one: Atom, nodes: Mapping[Atom, Call], known: dict[Atom, PowerSeries], radius: fmpq) -> PowerSeries:
+    """Expand a value, and what it is made of, in series, which are noted.
+
+    Raises:
+        NoSeriesError: There is an operation without a series, or none on this circle.
+    """
+    if one not in known:
+        value, call = exact(one), nodes.get(one)
+        if value is not None:
+            known[one] = PowerSeries.constant(_rational(value), radius)
+        elif call is None:
+            raise NoSeriesError
+        elif call.op.name == "pow" and (exponent := exact(call.operands[1])) and exponent.denominator == 1:
+            known[one] = _expand(call.operands[0], nodes, known, radius).power(int(exponent))
+        elif call.op.name == "pow" and exact(call.operands[1]) == Fraction(1, 2):
+            known[one] = combined("sqrt", [_expand(call.operands[0], nodes, known, radius)])
+        else:
+            known[one] = _applied(call, [_expand(operand, nodes, known, radius) for operand in call.operands], radius)
+    return known[one]
+
+
+def _applied(call: Call, operands: list[PowerSeries], radius: fmpq) -> PowerSeries:
+    """Apply an operation to series: by its rule, or by what it is defined as, `coth(x)` as `1/tanh(x)`.
+
+    Raises:
+        NoSeriesError: The result has none, or there is no rule.
+    """
+    if call.op.is_primitive or call.op.kind is not Kind.ELEMENTWISE or has_rule(call.op.name):
+        return combined(call.op.name, operands)
+    try:
+        meaning = definition(call.op.name, call.statics, len(operands))
+    except GradcliError as error:  # it depends on shapes
+        raise NoSeriesError from error
+    inside = dict(zip(meaning.variables, operands, strict=True))
+    return _expand(meaning.output, {line.symbol: line.call for line in meaning.lines}, inside, radius)
 
 
 def _edit(form: Form, atom: Atom, u: Atom, series: _Series) -> Edit:

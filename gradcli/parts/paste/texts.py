@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from gradcli import trial
 from gradcli.arrays import AnyArray
+from gradcli.errors import GradcliError
 from gradcli.language import function_text
 from gradcli.language.lower.context import Ask, Known
 from gradcli.language.program.wengert import Shape
 from gradcli.language.snippet_result import Snippet
-from gradcli.language.text.signs import NAME
+from gradcli.language.text.signs import NAME, PlainText, latex_word
 
 if TYPE_CHECKING:
     from gradcli.language.function_text import TextReader
@@ -99,13 +100,21 @@ def _read_statements(
     typed, text = text, _code_alone(text)
     is_session = text != typed
     is_torch = is_session or _TORCH.search(text) is not None
-    if not is_torch and not _STATEMENTS.search(text):
+    if not is_torch and not _STATEMENTS.search(text) and not _STATEMENTS.search(_without_latex(text)):
         return None
     if is_torch and "ᵀ" in text:
         text = _with_names(text)
     from gradcli.parts.paste.reading import HowToRead, read_statements
 
     return read_statements(text, known, HowToRead(generator, is_torch, is_session), shares=shares)
+
+
+def _without_latex(text: str) -> str:
+    r"""Return the plain text of one in LaTeX, whose names may be those of functions, `B_\nu(T) = ...`; else nothing."""
+    try:
+        return PlainText(text).text if latex_word(text) else ""
+    except GradcliError:  # which is said where the text is read
+        return ""
 
 
 _PROMPT = re.compile(r"[ \t]*(?:>>> ?|\.{3,}: ?|\.\.\. ?|In \[[\d ]*\]: ?)")
