@@ -112,7 +112,7 @@ RESPELLING = ("default_command", "typed_line", "respelling", "respelled_options"
 def test_what_a_wrong_line_means_names_no_command_of_a_part(name: str) -> None:
     """A part says by its `Command` what may be meant as it, and takes that with it."""
     names = "|".join(command for part in all_parts() for command in part.COMMANDS)
-    tree = sources.tree(Path(gradcli.__file__).parent / "cli" / f"{name}.py")
+    tree = sources.tree(next(Path(gradcli.__file__).parent.glob(f"cli/**/{name}.py")))
     texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     docstrings = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)}
     assert [
