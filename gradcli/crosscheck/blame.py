@@ -27,7 +27,9 @@ Fault = Literal["slope", "kink"]
 _Place = tuple[Line, int]
 
 
-def at_fault(run: EnclosurePass, sides: tuple[Followed, Followed], rows: Collection[int], fault: Fault) -> list[Undefined]:
+def at_fault(
+    run: EnclosurePass, sides: tuple[Followed, Followed], rows: Collection[int], fault: Fault
+) -> list[Undefined]:
     """List why some rows of y have no slope: the reasons of operations that have the fault themselves.
 
     Args:

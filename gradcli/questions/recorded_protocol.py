@@ -50,7 +50,8 @@ class Released:
         def cut(entry: Entry) -> Entry:
             if entry.position not in self.truths or entry.verdict != "agree":
                 return entry
-            return entry.judged(verdict="cut", truth=self.truths[entry.position], proven=True, relative_error=None)
+            truth, note = self.truths[entry.position], self.note.partition(": ")[0]
+            return entry.judged(verdict="cut", truth=truth, note=note, proven=True, relative_error=None)
 
         return judgement.changed(cut)
 

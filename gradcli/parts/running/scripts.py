@@ -382,6 +382,9 @@ class ScriptRecorder(LateRecorder):
         if self._is_recording and self.is_asked(number):
             with torch.autograd.set_detect_anomaly(mode=False):
                 added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
+            with unrecorded():
+                used = (name for one in told.answers for name in one.inputs if name in self.leaves)
+                self.watch.see_cut_off({name: self.leaves[name].tensor for name in used}, y)
         self._backward_calls = BackwardCalls(ScriptRecorder.run_backward.__code__)
         try:
             found = super().run_backward(path, function, args, kwargs)
