@@ -42,7 +42,7 @@ AT_ONCE = 128
 """Entries that are evaluated together."""
 
 WITHOUT_TRUTH = ("undefined", "unchecked", "cut")
-"""Verdicts on entries that have no truth to compare a formula with; of a `cut`, the truth is that of another formula."""
+"""Verdicts on entries that have no truth to compare a formula with, or, of a `cut`, that of another formula."""
 
 
 class FormulaValues:

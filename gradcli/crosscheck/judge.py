@@ -97,7 +97,7 @@ class Judgement:
         check, entries = summarize(parts)
         check = with_findings(check, self.findings)
         worst = {one.position: one for one in sorted(self.findings, key=lambda one: SEVERITY.index(one.verdict))}
-        entries = [_worse(entry, worst.get(entry.position)) for entry in entries]
+        entries = tuple(_worse(entry, worst.get(entry.position)) for entry in entries)
         is_proven = check.proven and self.is_fully_recorded and not self.is_sample
         notes, is_sampled = (*check.notes, *self.notes), check.sampled or self.is_sample
         check = replace(check, notes=notes, proven=is_proven, sampled=is_sampled)

@@ -369,6 +369,7 @@ class ScriptRecorder(LateRecorder):
         if self._is_recording:
             self._learn_names(place.frame)
         if given.get("create_graph"):
+            self.watch.inner += 1
             self._kept = None if self.watch.passes else (given, place)
             return (
                 super().run_backward(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)

@@ -74,11 +74,12 @@ class Watch:
 
     Attributes:
         passes: How many passes there were.
+        inner: How many calls there were that keep a graph to go back through, which are no passes of their own.
         is_stepping: Whether an optimizer takes a step.
     """
 
     def __init__(self) -> None:
-        self.passes = 0
+        self.passes = self.inner = 0
         self.is_stepping = False
         self._known = torch.utils.weak.WeakTensorKeyDictionary()
         self._named: list[WatchedTensor] = []  # what is told at the end, which tensors need not reach
