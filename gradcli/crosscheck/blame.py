@@ -56,9 +56,11 @@ def at_fault(
 def _has(fault: Fault, left: Element | None, right: Element | None) -> bool:
     """Tell whether an element has a fault; one that stays on a side has the slope 0 there."""
     slopes = [_slope(one) for one in (left, right)]
-    if fault == "slope":
-        return any(one.kind in ("absent", "infinite") for one in slopes)
-    return all(one.ball is not None for one in slopes) and not slopes[0].meets(slopes[1].times(-1))
+    if any(isinstance(one, Series) and not one.is_continuous for one in (left, right)):
+        return True  # a condition, which may be decided by what is missing
+    if any(one.kind in ("absent", "infinite") for one in slopes):
+        return True  # which a condition may make a kink of
+    return fault == "kink" and all(one.ball is not None for one in slopes) and not slopes[0].meets(slopes[1].times(-1))
 
 
 def _slope(element: Element | None) -> Limit:
