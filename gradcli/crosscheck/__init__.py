@@ -46,6 +46,7 @@ measured                         entries whose truth is a measured slope, of a c
 minor                            errors that are small next to the largest entry of a gradient
 rounding                         errors that rounding explains
 singular                         missing values and derivatives: limits on both sides of the point, and around it
+blame                            the operation that has the fault itself, of those with a missing derivative
 ray_series, paths_to_point       series on rays into a point; lines and curves on which limits and slopes are compared
 limits                           limits on rays and curves, and words for them
 jumps                            torch's numbers on one side of a jump

@@ -41,8 +41,8 @@ FORMULA_WORK = 100_000
 AT_ONCE = 128
 """Entries that are evaluated together."""
 
-WITHOUT_TRUTH = ("undefined", "unchecked")
-"""Verdicts on entries that have no truth to compare a formula with."""
+WITHOUT_TRUTH = ("undefined", "unchecked", "cut")
+"""Verdicts on entries that have no truth to compare a formula with, or, of a `cut`, that of another formula."""
 
 
 class FormulaValues:

@@ -30,7 +30,7 @@ from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_pass import EnclosedDerivatives
 from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.rules import Outcome, Undefined
-from gradcli.results import Check, Entry
+from gradcli.results import SEVERITY, Check, Entry
 
 if TYPE_CHECKING:
     from gradcli.crosscheck.bounded import BoundedProof
@@ -96,10 +96,19 @@ class Judgement:
         parts = tuple(replace(part, decided=list(map(change, part.decided))) for part in self.parts)
         check, entries = summarize(parts)
         check = with_findings(check, self.findings)
+        worst = {one.position: one for one in sorted(self.findings, key=lambda one: SEVERITY.index(one.verdict))}
+        entries = tuple(_worse(entry, worst.get(entry.position)) for entry in entries)
         is_proven = check.proven and self.is_fully_recorded and not self.is_sample
         notes, is_sampled = (*check.notes, *self.notes), check.sampled or self.is_sample
         check = replace(check, notes=notes, proven=is_proven, sampled=is_sampled)
         return replace(self, check=check, entries=entries, parts=parts)
+
+
+def _worse(entry: Entry, finding: Entry | None) -> Entry:
+    """Give an entry the verdict of what was found of the same number, if that is worse."""
+    if finding is None or SEVERITY.index(finding.verdict) <= SEVERITY.index(entry.verdict):
+        return entry
+    return entry.judged(verdict=finding.verdict, note=finding.note, proven=finding.proven)
 
 
 def judge(

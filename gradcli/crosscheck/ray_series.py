@@ -50,6 +50,7 @@ class SeriesOnRays:
         self._on_curves: dict[
             tuple[tuple[tuple[Direction, float], ...], CurveOfElement | None], Mapping[int, Element]
         ] = {}
+        self._followed: dict[tuple[int, int], Mapping[Atom, Mapping[int, Element]]] = {}
         self.rays = Rays(self.plan, self.bits)
         self.at_point = self.plan.run(self.bits)
         self.groups = self._independent()
@@ -96,6 +97,7 @@ class SeriesOnRays:
                 self._seen[n, group, sign] = {} if self.is_over else self.rays.on(moving)
             if n is None and group is not None and not self.is_over:
                 self._left.setdefault(group, {})[sign] = self.rays.left
+                self._followed[group, sign] = self.rays.known
             if n is not None and group is None and not self.is_over:
                 self._left_on_lines[n, sign] = self.rays.left
         return self._seen[n, group, sign]
@@ -103,6 +105,11 @@ class SeriesOnRays:
     def along_input(self, direction: Direction, sign: int) -> Mapping[int, Element]:
         """Return the rows of y while one input moves to one side; empty where the work is too much."""
         return self._ray(None, self.group_of[direction], sign)
+
+    def followed(self, direction: Direction, sign: int) -> Mapping[Atom, Mapping[int, Element]]:
+        """Return the elements of all lines while one input moves to one side; empty where the work is too much."""
+        self.along_input(direction, sign)
+        return self._followed.get((self.group_of[direction], sign), {})
 
     def along(self, n: int, sign: int, flipped: Direction | None = None) -> Mapping[int, Element]:
         """Return the rows of y while all inputs move, one perhaps reversed; empty where the work is too much."""

@@ -28,7 +28,7 @@ from gradcli.reference.deadline import OverTimeError, extra_limit, require_time
 from gradcli.reference.dependencies import OverBudgetError
 from gradcli.reference.enclosure_plan import Reference
 from gradcli.reference.rounded import RoundedPass, Size, sizes
-from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined
+from gradcli.reference.rules import OVERFLOW, UNBOUNDED, Outcome, Rounding, Undefined
 from gradcli.results import Entry, Verdict
 
 SLACK = 8
@@ -227,6 +227,8 @@ class _Passes:
     def _excuse(self, rounded: Outcome, entry: Entry) -> str:
         if rounded == OVERFLOW:
             return f"a number on the way may be beyond the range of {self.dtype}"
+        if rounded == UNBOUNDED:
+            return f"{digits_left(entry, self.dtype)} the rounding of {self.dtype}, of which no bound is known here"
         if isinstance(rounded, Undefined):
             effect = "leave the domain" if rounded.kind == "domain" else "take another branch"
             # A line is only a part of the text that it quotes: keep the words on the numbers that the operation takes.

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
+from gradcli.crosscheck.blame import Fault, at_fault
 from gradcli.crosscheck.compare import Case, Singular, Tolerance, compare, number_of, to_float
 from gradcli.crosscheck.limits import Limit, midpoint, shown_number, sides_in_words
 from gradcli.crosscheck.paths_to_point import MOST_PARTIALS, PathsToPoint, differs_from_partials
@@ -231,6 +233,8 @@ class RaySeries(SeriesOnRays):
         if "unknown" in (left.kind, right.kind) and "absent" not in (left.kind, right.kind):
             return self._jump(one, left, right)
         if left.ball is not None and right.ball is not None:
+            if not left.meets(right):
+                one = self._blaming(one, "kink")
             found = _with_finite_slopes(one, left.ball, right.ball, self.case.tolerance)
             if found is None or found.verdict not in ("disagree", "nan-trap"):
                 return found
@@ -244,8 +248,17 @@ class RaySeries(SeriesOnRays):
                 note = f"{place}: next to it the slope is {slope}; torch picked {picked}"
                 return found.judged(verdict="kink", note=note)
             return _unchecked(one, f"{OPEN_QUESTION} was over the budget") if self.is_over else found
-        note = f"{one.cause.reason}: {sides_in_words(left, right, 'the derivative of the whole')}"
+        reason = self._blaming(one, "slope").cause.reason
+        note = f"{reason}: {sides_in_words(left, right, 'the derivative of the whole')}"
         return one.entry.judged(verdict="undefined", note=note, proven=True)
+
+    def _blaming(self, one: Singular, fault: Fault) -> Singular:
+        """Name an operation that has the fault itself, if the one that is named does not."""
+        direction = self.case.direction(one.entry)
+        sides = self.followed(direction, -1), self.followed(direction, 1)
+        reasons = at_fault(self.rays.run, sides, one.rows, fault)
+        is_right = not reasons or any(one.cause.reason == reason.reason for reason in reasons)
+        return one if is_right else replace(one, cause=reasons[0])
 
     def follows(self, one: Singular) -> bool:
         """Tell whether the plan has a ray along the input of an entry."""

@@ -123,16 +123,22 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d,\d{2,}\s*")
 _REPEATED = re.compile(r"\s*\[([^\[\],]*)\]\s*\*\s*(\d+)\s*")
 
 
-def remarks_on_values(values: Mapping[str, Value]) -> list[str]:
+def remarks_on_values(values: Mapping[str, Value], *, of_numbers: bool = True) -> list[str]:
     """Remark on values that are often meant in another way: `3,14`, two numbers, and `[1/3]*3`, a product.
+
+    Args:
+        values: The values as typed.
+        of_numbers: Whether they are of a function of single numbers; one of vectors has two values as it needs them.
 
     >>> remarks_on_values({"x": "3,14", "y": "1,2"})
     ['3,14 is two values; 3.14, with a point, is one number']
+    >>> remarks_on_values({"x": "0,1000"}, of_numbers=False)
+    []
     >>> remarks_on_values({"q": "[1/3]*3"})
     ['[1/3]*3 is a product here; a list of 3 times 1/3 is full((3,), 1/3)']
     """
     typed = [str(value).strip() for value in values.values() if isinstance(value, str)]
-    found = [value for value in typed if _DECIMAL_COMMA.fullmatch(value)]
+    found = [value for value in typed if of_numbers and _DECIMAL_COMMA.fullmatch(value)]
     remarks = [f"{value} is two values; {value.replace(',', '.')}, with a point, is one number" for value in found]
     for one in filter(None, map(_REPEATED.fullmatch, typed)):
         number, times = one.groups()

@@ -25,6 +25,7 @@ from gradcli.language import inputs
 from gradcli.language.inputs import Outputs, Value, fitted, read_cotangent, read_directions, require_shape
 from gradcli.language.lower.juxtaposed_names import cut_remarks, that_hold
 from gradcli.language.lower.names import shadowed
+from gradcli.language.ops import Kind
 from gradcli.language.program.passes import shared
 from gradcli.language.program.shapes import infer, likely_matrix_products, remarks_on_shapes
 from gradcli.language.program.wengert import Atom, Program, Shape, show
@@ -461,7 +462,8 @@ class FunctionWithValues:
         naming.require_valued(snippet, {*at, *snippet.values})
         if (hidden and self.recording is None) or not shares:
             snippet = replace(self.read(hidden, shares=shares, values={}), values=snippet.values)
-        program, told = snippet.program, (*told, *inputs.remarks_on_values(at))
+        program, kinds = snippet.program, {line.call.op.kind for line in snippet.program.lines}
+        told = (*told, *inputs.remarks_on_values(at, of_numbers=kinds <= {Kind.ELEMENTWISE}))
         named = {name: rounded(value, dtype) for name, value in snippet.values.items()}
         for name, value in at.items():
             if name in program.names or name in named:

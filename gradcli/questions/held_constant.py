@@ -40,7 +40,7 @@ def with_cut(bound: BoundFunction, numbers: Numbers, judgement: Judgement) -> Ju
     if found.cut is None:
         return found.judgement
     findings = findings_of([Boundary("cut", found.note)], bound.value, found.cut)
-    return found.judgement.joined([finding.judged(proven=True) for finding in findings])
+    return found.with_truths(found.judgement).joined([finding.judged(proven=True) for finding in findings])
 
 
 def released_judgement(bound: BoundFunction, numbers: Numbers, judgement: Judgement) -> Released:
@@ -57,14 +57,16 @@ def released_judgement(bound: BoundFunction, numbers: Numbers, judgement: Judgem
     free = _judged(whole, bound, numbers)
     judgement = _with_kinks(judgement, free)
     is_decided = free.check.verdict == "agree" and free.check.proven
-    lacking = max(_lacking(judgement, free), key=_missing, default=None)
+    pairs = [*_lacking(judgement, free)]
+    lacking = max(pairs, key=_missing, default=None)
     if lacking is None or (bound.recording is not None and bound.recording.doubt):
         return Released(judgement, is_decided=is_decided)
     entry, other = lacking
     value = _held_value(bound, numbers, judgement, list(others), entry)
     slopes = "is {}, without that {}".format(*_told_apart(number_of(entry), to_float(other.truth)))
     note = f"{value} is held constant: {_described(entry)} {slopes}"
-    return Released(judgement, other.judged(verdict="disagree"), note, is_decided=True)
+    truths = {one.position: free.truth for one, free in pairs}
+    return Released(judgement, other.judged(verdict="disagree"), note, is_decided=True, truths=truths)
 
 
 def _with_kinks(judgement: Judgement, free: Judgement) -> Judgement:

@@ -6,7 +6,7 @@ The part that records functions of Python supplies it; a question of a text has 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from gradcli.arrays import Array
@@ -16,7 +16,8 @@ from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers
 from gradcli.language.program.torch_passes import TorchPasses
 from gradcli.language.program.wengert import Atom, Program
-from gradcli.results import Entry, Mode, Verdict
+from gradcli.reference.balls import Ball
+from gradcli.results import Entry, Mode, Position, Verdict
 
 if TYPE_CHECKING:
     from gradcli.autodiff.run import Forward, Tensor
@@ -34,12 +35,25 @@ class Released:
         cut: The entry whose derivative lacks most, with its truth if nothing is held constant; None if none lacks any.
         note: The value that is held constant, and both derivatives; empty if none lacks any.
         is_decided: Whether it is proved for all entries whether they lack something.
+        truths: The truths of the derivatives that lack something, by their position.
     """
 
     judgement: Judgement
     cut: Entry | None = None
     note: str = ""
     is_decided: bool = False
+    truths: Mapping[Position, Ball | None] = field(default_factory=dict)
+
+    def with_truths(self, judgement: Judgement) -> Judgement:
+        """Call the entries of a judgement that lack something `cut`, with their truths."""
+
+        def cut(entry: Entry) -> Entry:
+            if entry.position not in self.truths or entry.verdict != "agree":
+                return entry
+            truth, note = self.truths[entry.position], self.note.partition(": ")[0]
+            return entry.judged(verdict="cut", truth=truth, note=note, proven=True, relative_error=None)
+
+        return judgement.changed(cut)
 
 
 class CalledFunction(Protocol):

@@ -9,6 +9,7 @@ import ast
 import inspect
 import itertools
 import linecache
+import re
 from collections.abc import Iterator
 from types import FrameType, ModuleType
 
@@ -56,6 +57,20 @@ def made_operand(frame: FrameType | None) -> str:
     expression = expression_at(frame)
     made = [] if frame is None or expression is None else [*_made(expression, frame)]
     return made[0] if len(made) == 1 and made[0] not in _GIVEN else ""
+
+
+_ASSIGNED = re.compile(r"\s*([^\W\d]\w*)\s*(?::[^=]*)?=(?!=)")
+
+
+def assigned_name(frame: FrameType | None) -> str:
+    """Name what a line of code assigns the result of its expression to; empty if that is no single name.
+
+    >>> assigned_name(None)
+    ''
+    """
+    line = "" if frame is None else linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    found = _ASSIGNED.match(line)
+    return found[1] if found else ""
 
 
 def _made(expression: ast.expr, frame: FrameType) -> Iterator[str]:

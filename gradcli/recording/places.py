@@ -15,7 +15,7 @@ from gradcli.autodiff import torch_internals
 from gradcli.autodiff._torch import torch
 from gradcli.autodiff.run import Tensor
 from gradcli.recording.aten_calls import Application, copied, is_plain, replaced, tensors_in
-from gradcli.recording.made_operands import expression_at, made_operand
+from gradcli.recording.made_operands import assigned_name, expression_at, made_operand
 from gradcli.recording.user_files import is_of_user, line_of_file
 
 
@@ -123,7 +123,9 @@ class TensorNames:
     def name_of(self, tensor: Tensor, frame: FrameType | None) -> str:
         """Choose the best name for a tensor that no recorded call made, as seen from a line of the user's."""
         found = self._of_owner.get(id(tensor)) or next(self._around(tensor, frame), "")
-        found = found or made_operand(frame)
+        # Of weights, the script knows what it makes of them: w = torch.randn(3, requires_grad=True)*0.1
+        is_trained = tensor.requires_grad and tensor.is_leaf and not found
+        found = found or (f"{name}_leaf" if is_trained and (name := assigned_name(frame)) else made_operand(frame))
         return self.free(found or UNNAMED, numbered=not found)
 
     def known_name(self, tensor: Tensor, frame: FrameType | None) -> str:

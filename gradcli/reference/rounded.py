@@ -21,7 +21,7 @@ from gradcli.reference.dependencies import Flat
 from gradcli.reference.enclosure_pass import EnclosurePass
 from gradcli.reference.enclosure_plan import Plan, Reference
 from gradcli.reference.piecewise import grouped
-from gradcli.reference.rules import OVERFLOW, Outcome, Rounding, Undefined, rule_of
+from gradcli.reference.rules import OVERFLOW, UNBOUNDED, Outcome, Rounding, Undefined, rule_of
 
 _UNKNOWN = Undefined("domain", "a number on the way is not known", False)
 
@@ -70,7 +70,7 @@ class RoundedPass(EnclosurePass):
         elif op.is_extreme:
             groups = grouped(self, line, elements)
             found = {e: _one_of(groups[e].values, outcome, op) for e, outcome in found.items()}
-        elif not (op.only_moves or op.is_aggregate):
+        elif not (op.only_moves or op.is_aggregate or op.is_branch):  # what is chosen is not rounded again
             sizes = dict.fromkeys(out, arb(0))
             for k, position, source in self.reference.dependencies.source_chunks(line, elements):
                 for p, term in zip(position.tolist(), self.values_at(line, k, source), strict=True):
@@ -120,7 +120,7 @@ class RoundedPass(EnclosurePass):
         if not exists(outcome.mid()):
             return _UNKNOWN if outcome.is_nan() else outcome
         if not exists(outcome) or abs(outcome).upper() > self.format.largest:
-            return OVERFLOW
+            return OVERFLOW if abs(outcome.mid()) > self.format.largest else UNBOUNDED
         return self.format.underflown(outcome)
 
 

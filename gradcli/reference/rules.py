@@ -303,6 +303,9 @@ def _shown(op: Op) -> str:
 OVERFLOW = Undefined("domain", "a number on the way may be beyond the range of the format", False)
 """Reason for a number that is finite in truth, and in torch perhaps not."""
 
+UNBOUNDED = Undefined("domain", "rounding on the way has no bound within the range of the format", False)
+"""Reason for a number of torch whose ball reaches beyond the range, though the number itself does not."""
+
 ELIMINATION = Undefined("domain", "the numbers of the matrix are so far apart that elimination may underflow", False)
 """Reason for a result of torch from a matrix whose rows or columns differ too much in size."""
 

@@ -49,6 +49,11 @@ REASONS: list[Any] = [
         id="svd",
         marks=pytest.mark.part("paste"),
     ),
+    ("sum(x**0.5) + sum(abs(x)**1.5)", {"x": [0.0, 1.0]}, "undefined", "x**0.5 has no finite slope here: it does not"),
+    ("sqrt(x) + abs(x)**1.5", {"x": 0.0}, "undefined", "sqrt(x) has no finite slope here: it does not exist on the"),
+    ("abs(x)**1.5 + sqrt(x)", {"x": 0.0}, "undefined", "sqrt(x) has no finite slope here: it does not exist on the"),
+    ("abs(x) + abs(x)**1.5", {"x": 0.0}, "kink", "abs(x) has a kink here"),
+    ("norm(x) + abs(x)**1.5", {"x": [0.0]}, "kink", "norm(x) has no slope here"),
     ("svdvals(A)", {"A": EQUAL}, "kink", "svdvals(A) has singular values here that are equal"),
     ("eigvalsh(A)", {"A": EQUAL}, "kink", "eigvalsh(A) has eigenvalues here that are equal"),
 ]

@@ -117,6 +117,29 @@ def test_a_known_fault_of_torch_is_called_by_its_name(command: str, text: str, x
     assert [n for n, finding in enumerate(check.findings) if note in finding.note] == [0], "it is said once"
 
 
+def test_a_number_that_is_masked_is_not_beyond_the_range() -> None:
+    """What a mask puts in place of a score is far from it, and is not what the other scores are rounded by."""
+    text = "sum(((softmax(where(m > 0, q @ k.T / 2, -1e9), 1) * m) @ v)**2)"
+    point = {
+        "q": [[-0.7192576, -0.40334353, -0.59663534, 0.18203649]],
+        "k": [
+            [-0.8566746, 1.1006042, -1.0711874, 0.12270124],
+            [-0.5663175, 0.37311465, -0.8919953, -1.5091077],
+            [0.37039354, 1.4565026, 0.9398099, 0.7748488],
+        ],
+        "v": [
+            [0.19186942, 1.2637948, -1.2904351, -0.7911027],
+            [-0.020879474, -0.71848005, 0.51863676, -1.3125219],
+            [0.19199507, 0.54277134, -2.2187793, 0.25898454],
+        ],
+        "m": [[1.0, 0.0, 1.0]],
+    }
+    check = asked("grad", text, point, "float32", wrt="q")
+    notes = [one.note for one in check.findings if one.verdict == "inaccurate"]
+    assert any("digits survive the rounding of float32" in note for note in notes), check.findings
+    assert not any("beyond the range" in note for note in notes), check.findings
+
+
 SINGULAR = [
     ("det(A)", [[1.0, 2.0], [2.0, 4.0]], [[4.0, -2.0], [-2.0, 1.0]]),
     ("det(A)", [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]], [[1, -2, 1], [-1, 2, -1], [0, 0, 0]]),

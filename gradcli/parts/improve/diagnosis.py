@@ -9,6 +9,7 @@ not taken.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,7 +100,7 @@ def _walk(trace: ErrorTrace) -> Blame | None:
         return None
     for _ in range(MOST_STEPS):
         error, unfinished = trace.value(place), (s for s in trace.sources(place) if trace.value(s).absolute is None)
-        following = next(unfinished, None) if error.absolute is None else None
+        following = _largest(trace, unfinished) if error.absolute is None else None
         if error.absolute is None and following is None and poison is None:
             poison = place
             if (branch := _blame_branch(trace, poison)) is not None:
@@ -109,6 +110,13 @@ def _walk(trace: ErrorTrace) -> Blame | None:
             return _blame_poison(trace, poison, place) if poison else _blame_value(trace, place)
         place = following
     return None
+
+
+def _largest(trace: ErrorTrace, places: Iterator[Place]) -> Place | None:
+    """Find the largest of the elements of the first operand among some: it makes the result what it is."""
+    found = [*places]
+    same = (place for place in found if place[0] == found[0][0])
+    return max(same, key=lambda place: magnitude(trace.value(place).truth), default=None)
 
 
 def _worst_operand(trace: ErrorTrace, place: Place, error: Error) -> Place | None:
@@ -144,6 +152,8 @@ def _blame_value(trace: ErrorTrace, place: Place) -> Blame | None:
         return Blame("branch", line.span, f"rounding decides {shown} the other way")
     if line.call.op.is_step:
         return Blame("branch", line.span, f"rounding takes {shown} over a jump: {_compared(error)}")
+    if line.call.op.only_moves:
+        return None  # what is moved is not rounded
     return (
         _outside(trace, line, _where(trace, line, "a number ", ""), error.truth)
         or _terms_cancel(trace, line, place, error)

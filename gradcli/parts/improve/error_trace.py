@@ -212,7 +212,7 @@ class ErrorTrace:
             inputs[self.passes.seeds[OF_Y]] = weights
             seed = sympy.Symbol(self.passes.seeds[OF_Y], real=True)
             reference.inputs = {**reference.inputs, seed: weights.ravel()}
-        self.start = self._start(weights.shape)
+        self.start = self._unmoved(self._start(weights.shape))
         self.needed = reference.backward_closure({self.start[0]: np.array([self.start[1]])})
         if sum(map(len, self.needed.values())) > MOST_TRACED_ELEMENTS:
             raise OverBudgetError
@@ -235,6 +235,15 @@ class ErrorTrace:
             raise OverBudgetError
         shape = self.context.shapes[sympy.Symbol(self.entry.variable, real=True)]
         return self.context.held(found), flat(self.entry.column or (), shape)
+
+    def _unmoved(self, place: Place) -> Place:
+        """Go back from an element that was only moved to the one that was computed: moving loses no digits."""
+        while (line := self.context.line_of.get(place[0])) is not None and line.call.op.only_moves:
+            sources = self.sources(place)
+            if len(sources) != 1:
+                break
+            place = sources[0]
+        return place
 
     def value(self, place: Place) -> Error:
         """Compute the error of one element of a line."""

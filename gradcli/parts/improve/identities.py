@@ -18,12 +18,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gradcli.language.program.wengert import Atom
+import sympy
+
+from gradcli.language.ops import Kind
+from gradcli.language.program.wengert import Atom, Call
 from gradcli.parts.improve.forms import Edit, Form, FormWriter
-from gradcli.parts.improve.matching import Match, pattern
+from gradcli.parts.improve.matching import Match, Words, pattern
 
 MOST_ROUNDS = 8
 """Most times that one rule is applied to its own result: it may apply to parts of parts."""
@@ -41,11 +44,12 @@ class RewriteRule:
 
     def edits(self, form: Form, atom: Atom) -> Iterator[tuple[Edit, str]]:
         """Yield the replacements of a value, each with its reason."""
+        moves, words, of = _below_moves(form, atom)
         for before, after in self.forms:
-            for match in pattern(before).matches(form.words, atom):
+            for match in pattern(before).matches(words, of):
                 template = _with_constants(after, match, form)
                 if template is not None:
-                    yield _edit(template, match), self._why(form, {**match.names, "it": atom})
+                    yield _edit(template, match, moves), self._why(form, {**match.names, "it": atom})
 
     def everywhere(self, form: Form, rounds: int = MOST_ROUNDS) -> Form | None:
         """Apply the rule wherever it fits, and again to the result; None if it fits nowhere."""
@@ -75,9 +79,29 @@ class RewriteRule:
         )
 
 
-def _edit(template: str, match: Match) -> Edit:
+def _below_moves(form: Form, atom: Atom) -> tuple[tuple[Call, ...], Words, Atom]:
+    """Return the operations that move what a function of single numbers is taken of, and the function of it unmoved.
+
+    So log(softmax(x)[0]) is found as log(softmax(x)), of which the element 0 is taken then.
+    """
+    node, moves = form.nodes.get(atom), list[Call]()
+    if node is None or len(node.operands) != 1 or node.op.kind is not Kind.ELEMENTWISE:
+        return (), form.words, atom
+    inner = node.operands[0]
+    while (move := form.nodes.get(inner)) is not None and move.op.only_moves and len(move.operands) == 1:
+        moves.append(move)
+        inner = move.operands[0]
+    if not moves:
+        return (), form.words, atom
+    unmoved = sympy.Dummy()
+    return tuple(reversed(moves)), {**form.words, unmoved: [(node.op.name, (inner,), node.statics)]}, unmoved
+
+
+def _edit(template: str, match: Match, moves: Sequence[Call] = ()) -> Edit:
     def write(writer: FormWriter) -> Atom:
         found = writer.fill(template, match.names)
+        for move in moves:
+            found = writer.emit(move, {move.operands[0]: found})
         return writer.fill("-u", {"u": found}) if match.is_negative else found
 
     return write

@@ -105,6 +105,7 @@ def judged(recorded: JudgedFunction, found: Released, numbers: Numbers, bound: B
     is_left = recorded.has_unseen or (bool(recorded.recorder.decisions.lost) and recorded.ran is None)
     findings = findings_of(boundaries, recorded.value)
     if proven_cut is not None:
+        judgement = found.with_truths(judgement)
         cuts = findings_of([Boundary("cut", found.note)], recorded.value, proven_cut)
         findings = [*(one.judged(proven=True) for one in cuts), *findings]
     judgement = judgement.joined(findings, notes, is_fully_recorded=not (boundaries or notes or is_left))

@@ -369,6 +369,7 @@ class ScriptRecorder(LateRecorder):
         if self._is_recording:
             self._learn_names(place.frame)
         if given.get("create_graph"):
+            self.watch.inner += 1
             self._kept = None if self.watch.passes else (given, place)
             return (
                 super().run_backward(path, function, args, kwargs) if self._is_recording else function(*args, **kwargs)
@@ -382,6 +383,9 @@ class ScriptRecorder(LateRecorder):
         if self._is_recording and self.is_asked(number):
             with torch.autograd.set_detect_anomaly(mode=False):
                 added, told = self._added(path), self._answer(replace(told, is_judged=True), given, place)
+            with unrecorded():
+                used = (name for one in told.answers for name in one.inputs if name in self.leaves)
+                self.watch.see_cut_off({name: self.leaves[name].tensor for name in used}, y)
         self._backward_calls = BackwardCalls(ScriptRecorder.run_backward.__code__)
         try:
             found = super().run_backward(path, function, args, kwargs)

@@ -71,7 +71,8 @@ def run(
     and whether it is right, and another one where NaN or infinity begins. The first pass that is not right, or the only
     one, follows with its numbers and formula; --pass shows another, --full all. Of an autograd.Function the numbers are
     those of its backward, and the truth is the derivative of its forward. 100 passes are judged; in later ones NaN,
-    infinity and gradients of 0 are looked for. At the end, parameters that were never trained, those whose .grad
+    infinity and gradients of 0 are looked for. A call with create_graph=True is no pass of its own where another pass
+    goes back through it. At the end, parameters that were never trained, those whose .grad
     nothing clears, and data and weights that hold NaN are named.
 
     \b
@@ -110,7 +111,10 @@ def run(
         elif not printer.count:
             raise MissingPassError(f"{script.name} makes no backward pass", hint=f"name a function of a file: {_NAMED}")
         elif only is not None and only > printer.count:
-            raise InputError(f"there is no pass {only}: {script.name} makes {printer.count}")
+            hint = "a call with create_graph=True is a part of the pass that goes back through it" * bool(
+                recorder.watch.inner
+            )
+            raise InputError(f"there is no pass {only}: {script.name} makes {printer.count}", hint=hint or None)
         else:
             code = printer.code
         if only is None and printer.count > MOST_PASSES and not shown.is_quiet:

@@ -53,6 +53,7 @@ class WatchedTensor:
     Attributes:
         name: Its name, as of where it was first seen.
         is_trained: Whether an optimizer has it.
+        is_cut_off: Whether a pass began at what is computed from it, and autograd did not go back to it.
         has_gradient: Whether some pass had a gradient by it.
         is_nonzero: Whether some gradient by it was not 0 throughout.
         since: For infinity and for NaN, the last pass before it held some, and the line that wrote it, if it is known.
@@ -61,6 +62,7 @@ class WatchedTensor:
 
     name: str
     is_trained: bool = False
+    is_cut_off: bool = False
     has_gradient: bool = False
     is_nonzero: bool = False
     since: dict[str, Since] = field(default_factory=dict)
@@ -72,17 +74,19 @@ class Watch:
 
     Attributes:
         passes: How many passes there were.
+        inner: How many calls there were that keep a graph to go back through, which are no passes of their own.
         is_stepping: Whether an optimizer takes a step.
     """
 
     def __init__(self) -> None:
-        self.passes = 0
+        self.passes = self.inner = 0
         self.is_stepping = False
         self._known = torch.utils.weak.WeakTensorKeyDictionary()
         self._named: list[WatchedTensor] = []  # what is told at the end, which tensors need not reach
         self._adding: list[AddingLeaf] = []
         self._data: dict[str, str] = {}
         self._said = set[str]()
+        self._results: dict[int, str] = {}  # names of what is computed from leaves without a name
 
     def __enter__(self) -> Self:
         """See the steps of all optimizers from here on."""
@@ -149,7 +153,39 @@ class Watch:
                     self._adding.append(watched.adding)
                 with suppress(RuntimeError, TypeError):  # of tensors without such sums
                     watched.adding.before(one)
+        if is_adding and inputs is None and frame is not None:
+            self._look_for_results(found, _listed(output), frame)
         return found
+
+    def _look_for_results(self, leaves: Sequence[Tensor], y: Sequence[Tensor], frame: FrameType) -> None:
+        """Note what the script calls by a name and is computed from a leaf that has none: it gets no `.grad`."""
+        naming = _NamesAround(frame)
+        unnamed = [one for one in leaves if one.is_leaf and not naming.is_named(one)]
+        for name, tensor in {**frame.f_globals, **frame.f_locals}.items() if unnamed else ():
+            if not isinstance(tensor, torch.Tensor) or tensor.grad_fn is None or any(tensor is one for one in y):
+                continue
+            (leaf, *others) = [*leaves_of_graph([tensor]), None]
+            if len(others) != 1 or leaf is None or tensor.retains_grad or tensor.shape != leaf.shape:
+                continue
+            if any(leaf is one for one in unnamed):
+                self._results.setdefault(id(leaf), name)
+
+    def see_cut_off(self, used: Mapping[str, Tensor], y: Sequence[Tensor]) -> None:
+        """Note the weights that a pass begins at functions of, and that autograd does not go back to.
+
+        Args:
+            used: The tensors that y is computed from, by name.
+            y: What the pass begins at.
+        """
+        reached = {id(one) for one in leaves_of_graph(y)}
+        for name, tensor in used.items():
+            if tensor.requires_grad and tensor.is_leaf and id(tensor) not in reached:
+                one = self._known.get(tensor)
+                if one is None:
+                    one = self._known[tensor] = WatchedTensor(name)
+                if not (one.is_trained or one.is_cut_off):
+                    self._named.append(one)
+                one.is_cut_off = True
 
     def look(self, y: Sequence[Tensor], leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> Iterator[str]:
         """Look at a pass that is over: yield what is new in it, in words.
@@ -234,15 +270,30 @@ class Watch:
     def summary(self) -> Iterator[str]:
         """Say, in a line each, what is wrong with the whole script."""
         trained = [one for one in self._named if one.is_trained]
-        passes = f"{self.passes} passes" if self.passes != 1 else "pass"
-        each = f"each of the {passes}" if self.passes != 1 else "the only pass"
-        lines = {
-            f"no gradient in any of the {passes}": [one for one in trained if not one.has_gradient],
-            f"a gradient of exactly 0 in {each}": [one for one in trained if one.has_gradient and not one.is_nonzero],
-        }
-        for said, found in lines.items() if self.passes else ():
-            if names := list(dict.fromkeys(one.name for one in found)):
-                yield f"{said}: {listed(names)}"
+        some, each = (
+            (f"any of the {self.passes} passes", f"each of the {self.passes} passes")
+            if self.passes != 1
+            else ("the only pass", "the only pass")
+        )
+        without = [one for one in self._named if not one.has_gradient]
+        cut_off = ", as detach() or the like cuts the way back"
+        lines = [
+            (f"no gradient in {some}", [one for one in without if not one.is_cut_off], ""),
+            (f"no gradient in {some}", [one for one in without if one.is_cut_off], cut_off),
+            (
+                f"a gradient of exactly 0 in {each}",
+                [one for one in trained if one.has_gradient and not one.is_nonzero],
+                "",
+            ),
+        ]
+        for said, found, why in lines if self.passes else ():
+            if names := list(dict.fromkeys(one.name for one in found if one.is_trained or one.is_cut_off)):
+                yield f"{said}: {listed(names)}{why}"
+        for name in dict.fromkeys(self._results.values()):
+            yield (
+                f"{name} is not a leaf, and {name}.grad stays None: the gradient is that of the tensor that {name} is"
+                f" computed from; {name} = {name}.detach().requires_grad_() makes it one"
+            )
         if names := list(uncleared(self._adding)):
             adds, them, also = ("adds", "it", f" or {names[0]}.grad = None") if len(names) == 1 else ("add", "them", "")
             missing = f"zero_grad(){also} is missing before a pass"
@@ -272,6 +323,10 @@ class _NamesAround:
     @functools.cached_property
     def _names(self) -> TensorNames:
         return TensorNames(listed, ())
+
+    def is_named(self, tensor: Tensor) -> bool:
+        """Tell whether the user's code has a name for a tensor here."""
+        return bool(self._names.known_name(tensor, self.frame))
 
     def name_of(self, tensor: Tensor) -> str:
         """Give the name of a tensor, or its shape where it has none."""

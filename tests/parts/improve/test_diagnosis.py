@@ -141,6 +141,7 @@ LOST_NOTES = [
      "log(1+x) makes the rounding of 1+x 1e+18 times as large: torch gives 0, the truth is 1e-18"),
     ("sqrt(x+1)-sqrt(x)", 1e16, DY,
      "in the derivative, through sqrt(x) and sqrt(x+1), terms as large as 5e-09 leave -2.5e-25, and torch gives 0"),
+    ("mean(exp(x))", [720, 900, 800], Y, "exp(x) is 7.33e+390 here, and float64 ends at 1.8e+308"),
     ("(1e300*(1e-200*x))**2", 1e-130, Y, "1e-200*x is 1e-330 here, and float64 loses digits below 2.23e-308"),
     ("x**3", 1e200, DY, "a number in the derivative through x**3 is 1e+400 here, and float64 ends at 1.8e+308"),
     ("tanh(x)", 200, DY, "in the derivative through tanh(x), terms as large as 1 leave 7.66e-174, and torch gives 0"),
@@ -169,6 +170,14 @@ def test_a_product_with_ones_that_cancels_to_nothing_is_said_to(text: str) -> No
         assert text in found.note
         assert found.note.endswith("cancel to 0, and what torch gives is their rounding")
         assert "terms as large as 0." in found.note
+
+
+@pytest.mark.parametrize("text", ["exp(x)[1]", "reshape(exp(x), (3, 1))[1, 0]", "flip(exp(x), 0)[1]"])
+def test_what_moves_numbers_is_not_said_to_lose_digits(text: str) -> None:
+    """The operation before it is named, which may round."""
+    fault = diagnosis.diagnose(_scene(text, [1.0, 2.0, 3.0]), Entry(Position("value"), 7.389056098))
+    assert fault is not None
+    assert fault.note.startswith("torch loses digits in exp(x):")
 
 
 def test_a_number_that_a_kernel_loses_in_another_order_is_looked_into() -> None:

@@ -168,6 +168,7 @@ def test_improve_names_the_form_that_a_check_names(text: str, where: dict[str, A
 PROVED: list[Any] = [
     ("log(sigmoid(x))", {"x": -1000}, "logsigmoid(x)"),
     ("log(softmax(x))", {"x": [0, 1000]}, "log_softmax(x)"),
+    ("-log(softmax(x)[0])", {"x": [0, 1000]}, "-log_softmax(x)[0]"),
     ("log(cosh(x))", {"x": 1000}, "logaddexp(x, -x) - log(2)"),
     ("tanh(x)", {"x": 20}, "sign(x)*(1 - 2*sigmoid(-2*abs(x)))"),
     ("sigmoid(x)", {"x": 50}, "1 - sigmoid(-x)"),

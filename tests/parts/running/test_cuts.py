@@ -104,7 +104,7 @@ def test_a_cut_is_named_by_the_element_that_lacks_something() -> None:
         return ((x.round() - x).detach() + x) ** 2
 
     check = check_of(record(straight_through, torch.tensor([0.3, 1.7], dtype=torch.float64)).jacobian())
-    (found,) = (entry for entry in check.findings if entry.verdict == "cut")
+    (found,) = (entry for entry in check.findings if entry.verdict == "cut" and entry.kind == "value")
     assert (found.row, found.torch) == ((1,), 4.0)
     assert "by x[1] the gradient of y[1] is 4, without that 0" in found.note
 

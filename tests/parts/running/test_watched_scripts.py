@@ -209,7 +209,7 @@ UNUSED = (
     + LOOP
 )
 
-NONE = r"no gradient in any of the 3 passes: net.a.weight, net.a.bias$"
+NONE = r"no gradient in any of the 3 passes: net.a.weight, net.a.bias(, as detach\(\) or the like cuts the way back)?$"
 ZERO = r"gradient of exactly 0 in each of the 3 passes: net.a.weight, net.a.bias$"
 
 PLANTED_DEAD = {
@@ -221,6 +221,15 @@ PLANTED_DEAD = {
     "new leaf": (
         NET + LOOP.replace("loss.backward", "loss = torch.tensor(loss.item(), requires_grad=True)\n    loss.backward"),
         r"no gradient in any of the 3 passes: net.layer_0.weight, net.layer_0.bias, net.layer_2.weight, net.layer_2.b",
+    ),
+    "detach, without an optimizer": (
+        START + "a, c = nn.Linear(2, 1), nn.Linear(2, 1)\nX = torch.randn(4, 2)\n"
+        "(a(X)*c(X).detach()).sum().backward()\n",
+        r"no gradient in the only pass: c.weight, c.bias, as detach\(\) or the like cuts the way back$",
+    ),
+    "no leaf": (
+        START + "w = torch.randn(3, requires_grad=True)*0.1\n(w**2).sum().backward()\n",
+        r"w is not a leaf, and w.grad stays None: .*; w = w.detach\(\).requires_grad_\(\) makes it one$",
     ),
 }  # fmt: skip
 """Scripts with parameters that are not trained, by why, and the words that name them."""
