@@ -228,10 +228,9 @@ class Asked:
             check=found,
             **shared,
         )
-        own = worst.bound if asked is bound else asked
-        if not self.modes.are_checked(own):
+        if not self.modes.are_checked(worst.asked):
             return answer
-        return with_modes(answer, worst.bound, own, self.modes, tolerance, failing_at)
+        return with_modes(answer, worst.bound, worst.asked, self.modes, tolerance, failing_at)
 
 
 def _assumed(
@@ -420,7 +419,10 @@ def _look(
         numbers = Numbers(bound.dtype, bound.value, {"vjp": results.by_name(asked.product(v))}, v)
     derived = (first if first.program is bound.program else bound).derived
     found = judging.compare_numbers(bound, numbers, tolerance, blames=False)  # the worst alone is explained
-    return CheckedPoint(bound, derived, numbers, found)
+    if asked is not bound:  # y is that of the function whose backward is judged
+        alone = replace(asked, wrt=())
+        found = found.with_value_of(judging.compare_numbers(alone, Numbers(alone.dtype, alone.value), tolerance))
+    return CheckedPoint(bound, asked, derived, numbers, found)
 
 
 def _failing(
@@ -455,7 +457,7 @@ def _readings(
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,
-        "value": bound.value,
+        "value": look.asked.value,
         "assumed": {name: one.name for name, one in assumed.items()},
         "jacobian_omitted": bound.jacobian_omitted if v is None else "",
         **bound.common,

@@ -29,9 +29,18 @@ MAX_POINT_ENTRIES = 1_024_000
 
 @dataclass(frozen=True)
 class CheckedPoint:
-    """Torch's numbers, the formulas and the judgement at one point, where a function may have lines of its own."""
+    """Torch's numbers, the formulas and the judgement at one point, where a function may have lines of its own.
+
+    Attributes:
+        bound: The function whose derivative is the truth.
+        asked: The function that torch's numbers and y are of; `bound`, unless a backward pass is meant to be its own.
+        derived: The formulas.
+        numbers: Torch's.
+        judgement: The verdicts on them.
+    """
 
     bound: BoundFunction
+    asked: BoundFunction
     derived: formulas.Derived
     numbers: Numbers
     judgement: Judgement
