@@ -20,7 +20,7 @@ from gradcli.arrays import Array
 from gradcli.errors import InputError, NamelessValueError
 from gradcli.language.inputs import read_shape, read_value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
-from gradcli.language.program.named_shapes import NamedReading, named_readings, size_needed
+from gradcli.language.program.named_shapes import NamedReading, named_readings, renamed_size, size_needed
 from gradcli.language.program.shape_readings import GivenShape, NamedShape, ShapeConstraint
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.snippet_result import Snippet
@@ -208,8 +208,9 @@ def given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str,
             known = f"the expression has the variables {', '.join(names)}"
             message = f"{option('shape', str(shape))} names no variable, and {known}"
             raise NamelessValueError(message, hint=f"write {option('shape', f'{names[0]}={shape}')}")
-        shapes[whose] = found = read_shape(shape, f"--shape {whose}")
+        shapes[whose] = read_shape(shape, f"--shape {whose}")
+    for whose, found in shapes.items():
         if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
-            message = f"{option('shape', of=whose)} calls a size '{clash}', which is a variable"
-            raise InputError(message, hint="give the size another name")
+            hint = f"give the size another name: {renamed_size(snippet.program, shapes, clash)}"
+            raise InputError(f"{option('shape', of=whose)} calls a size '{clash}', which is a variable", hint=hint)
     return shapes
