@@ -17,7 +17,7 @@ import numpy as np
 
 from gradcli import trial
 from gradcli.arrays import Array
-from gradcli.errors import InputError, NamelessValueError
+from gradcli.errors import GradcliError, InputError, NamelessValueError
 from gradcli.language.inputs import read_shape, read_value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
 from gradcli.language.program.named_shapes import NamedReading, named_readings, renamed_size, size_needed
@@ -149,6 +149,31 @@ def with_shapes(unbound: FunctionWithValues, given: Mapping[str, GivenShape] | N
     unknown = {name: shape for name, shape in named.given.items() if name not in known}
     arrays = {name: np.full(shape, np.nan) for name, shape in _sizes(unknown).items()}
     return WithShapes(replace(unbound, at={**values, **arrays}), frozenset(arrays))
+
+
+def example_range(unbound: FunctionWithValues, low: str, high: str) -> str:
+    """Write a range of the first variable without a value, with bounds of its likeliest shape; "" where all have one.
+
+    >>> from gradcli.questions.text_reading import read
+    >>> example_range(FunctionWithValues("det(X)", read("det(X)")), "0", "1")
+    '"X=[[0,0],[0,0]]..[[1,1],[1,1]]"'
+    """
+    known = {*unbound.snippet.values, *unbound.at}
+    name = next((one for one in unbound.snippet.program.names if one not in known), "")
+    shape: NamedShape = ()
+    with suppress(GradcliError):
+        found = next(likely_shapes(unbound, {one: np.shape(unbound.at[one]) for one in unbound.at}))
+        shape = found.named.given.get(name, ())
+    if math.prod(sizes := [one if isinstance(one, int) else 2 for one in shape]) > _MOST_WRITTEN:
+        return f"{name}={low}..{high}"
+    for size in sizes[::-1]:
+        low, high = (f"[{','.join([end] * size)}]" for end in (low, high))
+    written = f"{name}={low}..{high}"
+    return f'"{written}"' if sizes else written if name else ""
+
+
+_MOST_WRITTEN = 16
+"""Most elements whose bounds are written out."""
 
 
 def _require_apart(shapes: Container[str], values: Iterable[str]) -> None:
