@@ -152,24 +152,29 @@ def with_shapes(unbound: FunctionWithValues, given: Mapping[str, GivenShape] | N
 
 
 def example_range(unbound: FunctionWithValues, low: str, high: str) -> str:
-    """Write a range of the first variable without a value, with bounds of its likeliest shape; "" where all have one.
+    """Write a range of the first variable without a value, as a shell reads it; "" where all have one.
 
     >>> from gradcli.questions.text_reading import read
     >>> example_range(FunctionWithValues("det(X)", read("det(X)")), "0", "1")
     '"X=[[0,0],[0,0]]..[[1,1],[1,1]]"'
     """
+    found = next(example_ranges(unbound, low, high), "")
+    return f'"{found}"' if "[" in found else found
+
+
+def example_ranges(unbound: FunctionWithValues, low: str, high: str) -> Iterator[str]:
+    """Write a range of each variable without a value, with bounds of its likeliest shape."""
     known = {*unbound.snippet.values, *unbound.at}
-    name = next((one for one in unbound.snippet.program.names if one not in known), "")
-    shape: NamedShape = ()
+    shapes: Mapping[str, NamedShape] = {}
     with suppress(GradcliError):
-        found = next(likely_shapes(unbound, {one: np.shape(unbound.at[one]) for one in unbound.at}))
-        shape = found.named.given.get(name, ())
-    if math.prod(sizes := [one if isinstance(one, int) else 2 for one in shape]) > _MOST_WRITTEN:
-        return f"{name}={low}..{high}"
-    for size in sizes[::-1]:
-        low, high = (f"[{','.join([end] * size)}]" for end in (low, high))
-    written = f"{name}={low}..{high}"
-    return f'"{written}"' if sizes else written if name else ""
+        shapes = next(likely_shapes(unbound, {one: np.shape(unbound.at[one]) for one in unbound.at})).named.given
+    for name in unbound.snippet.program.names:
+        if name not in known:
+            sizes = [one if isinstance(one, int) else 2 for one in shapes.get(name, ())]
+            ends = (low, high)
+            for size in sizes[::-1] if math.prod(sizes) <= _MOST_WRITTEN else ():
+                ends = tuple(f"[{','.join([end] * size)}]" for end in ends)
+            yield f"{name}={'..'.join(ends)}"
 
 
 _MOST_WRITTEN = 16

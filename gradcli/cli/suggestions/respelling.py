@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
+from gradcli.cli.suggestions.compared_functions import differences_proved
 from gradcli.cli.suggestions.equations_in_words import is_equation
 from gradcli.cli.suggestions.plain_words import asked
 from gradcli.cli.suggestions.questions_in_words import is_near
@@ -452,6 +453,7 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield SpelledGroup([*commands_as_options(line), *verbose_questions(line)])
     yield SpelledGroup(random_values(line))
     yield SpelledGroup(ranges_by_ends(line), is_sure=True)
+    yield SpelledGroup(differences_proved(line))
     yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
     yield SpelledGroup(options_by_other_names(line, is_sure=False))
     yield SpelledGroup(misspelt_options(line))

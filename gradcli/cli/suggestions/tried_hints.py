@@ -15,6 +15,7 @@ import typer
 
 from gradcli import trial
 from gradcli.cli.commands import names_code
+from gradcli.cli.suggestions.compared_functions import on_compared_code
 from gradcli.cli.suggestions.kept_words import drops_from_equation, on_equation
 from gradcli.cli.suggestions.other_tools import is_of_sympy
 from gradcli.cli.suggestions.respelled_mathematics import on_factors, on_matrix_inside, on_paper
@@ -88,7 +89,9 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         error.advise(f"{fact}write {', or '.join(lines)}")
         is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
-    if meant := option_meant(line) or choice_meant(line):
+    if said := on_compared_code(line):
+        error.advise(said)
+    elif meant := option_meant(line) or choice_meant(line):
         rest = error.in_shell.hint
         error.advise(meant if meant.startswith("write ") or not rest else f"{meant}; {rest}")
     elif is_form(error.text.hint) and not isinstance(error, CodeError):
