@@ -193,7 +193,7 @@ def with_notes_on_tables(found: Output, words: Iterable[str]) -> Output:
 
 
 def with_note_on_archives(found: Output) -> Output:
-    """Note that an .npz holds a sparse matrix, as SciPy's does, where the matrix is sparse without being asked for so."""
+    """Note that an .npz holds a sparse matrix, as SciPy's does, where nobody asked for a sparse one."""
     from gradcli.results import SparseHessian, SparseJacobian
 
     if found.options.kind != "npz" or not isinstance(found.answer, SparseJacobian | SparseHessian):

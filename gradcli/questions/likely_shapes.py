@@ -171,9 +171,9 @@ def example_ranges(unbound: FunctionWithValues, low: str, high: str) -> Iterator
     for name in unbound.snippet.program.names:
         if name not in known:
             sizes = [one if isinstance(one, int) else 2 for one in shapes.get(name, ())]
-            ends = (low, high)
+            ends = [low, high]
             for size in sizes[::-1] if math.prod(sizes) <= _MOST_WRITTEN else ():
-                ends = tuple(f"[{','.join([end] * size)}]" for end in ends)
+                ends = [f"[{','.join([end] * size)}]" for end in ends]
             yield f"{name}={'..'.join(ends)}"
 
 

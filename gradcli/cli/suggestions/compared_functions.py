@@ -19,7 +19,7 @@ _OF_CODE = ("::", ".py")
 
 
 def differences_proved(line: TypedLine) -> Iterator[Words]:
-    """Prove that the difference of two functions is 0 in a box: `check "x**2 - (x*x)" --in x=-1..1 --prove "y == 0"`."""
+    """Prove that the difference of two functions is 0: `check "x**2 - (x*x)" --in x=-1..1 --prove "y == 0"`."""
     for place, _, name, value, _, count, _ in unknown_options(line):
         if name not in _NAMES or not value or not line.others or is_of_code(line.text, value):
             continue

@@ -332,7 +332,9 @@ def _untaken(letters: str, taken: set[str]) -> Iterator[str]:
     return (name for name in itertools.chain(letters, numbered) if name not in taken)
 
 
-def _needs(program: Program, typed: Program, given: Collection[str]) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
+def _needs(
+    program: Program, typed: Program, given: Collection[str]
+) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
     """Infer the dimensions that the operations of a Program need of its variables.
 
     Goes from the last line to the first: the needs of a line are passed on to its operands.  Those of a product of
@@ -350,8 +352,8 @@ def _needs(program: Program, typed: Program, given: Collection[str]) -> tuple[di
     elementwise = {line.symbol for line in program.lines if line.call.op.kind is Kind.ELEMENTWISE}
     settled = {symbol for symbol in program.variables if str(symbol) in given}
     for line in program.lines:
-        own = line.call.operands
-        if line.call.op.kind is Kind.CONTRACTION or (own and all(atom in settled or atom.is_number for atom in own)):
+        atoms = line.call.operands
+        if line.call.op.kind is Kind.CONTRACTION or (atoms and all(one in settled or one.is_number for one in atoms)):
             settled.add(line.symbol)
     for line in reversed(program.lines):
         call, own = line.call, needed.get(line.symbol, 0)

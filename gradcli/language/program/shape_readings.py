@@ -283,7 +283,8 @@ class _Search:
                 if isinstance(square, ShapeReading) and square.shapes != found.shapes:
                     yield replace(square, cost=found.cost + SQUARE)
         if refused is not None and not is_found:
-            refused.text = Remark(*(words and start.in_names(words) for words in refused.text))
+            message, hint = refused.text
+            refused.text = Remark(start.in_names(message), hint and start.in_names(hint))
             raise refused
 
     def _has_size(self, misfit: _Misfit) -> bool:

@@ -27,8 +27,8 @@ from gradcli.parts.claims.box_claims import ClaimsInBox
 from gradcli.parts.claims.checked_points import CheckedPoint, random_points, require_random_points, worst_of
 from gradcli.parts.claims.claim_readings import StatedFunction
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
-from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.point_options import require_of_boxes
+from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.progress import collector_paused
 from gradcli.questions import judging

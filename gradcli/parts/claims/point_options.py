@@ -32,13 +32,12 @@ def require_of_boxes(of_points: Sequence[str], statement: str, assume: Mapping[s
     if not of_points:
         return
     first = of_points[0]
-    message, structures = f"{option(first)} is for points, and a box has every point of its ranges", ()
-    if first == "assume":
-        structures = tuple((name, one.name) for name, one in structures_of(assume).items())
+    message = f"{option(first)} is for points, and a box has every point of its ranges"
+    structures = [(name, one.name) for name, one in structures_of(assume).items()] if first == "assume" else []
     if first == "shape":
         hint = f"a box of vectors has bounds of their shape: {option('in', 'x=[-1,-1]..[1,1]')}"
     elif structures and statement:
-        (name, structure), *_ = structures
+        name, structure = structures[0]
         message = f"{option(statement)} is of a box, and no box is of {structure} values alone"
         hint = _line_of(name, structure)
     elif statement:
