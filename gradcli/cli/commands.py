@@ -121,7 +121,7 @@ def _typer_callback(
         text, asked_of = _function_of(expression, files, is_request=no_files is not None)
         question = (option for option in table if not option.is_presentation)
         asked = arguments(question, given, files)
-        if "shape" not in asked and (by_file := asked_by_file(command.name, shown.kind)):
+        if shown.path and "shape" not in asked and (by_file := asked_by_file(command.name, shown.kind)):
             asked = {**asked, by_file: True}
         line = CommandLine(
             command.name, text, asked_of, asked, presentation, shown, files,
@@ -132,7 +132,7 @@ def _typer_callback(
         if no_files or is_stream:
             return answer
         found = output(answer, shown, **demands, exit_zero=bool(presentation.get("exit_zero")))
-        found = found if asked.keys() & {"sparse", "pattern"} else with_note_on_archives(found)
+        found = found if not shown.path or asked.keys() & {"sparse", "pattern"} else with_note_on_archives(found)
         return with_notes_on_tables(found, given["at"]) if "@" in "".join(given.get("at") or ()) else found
 
     run.__signature__ = shell_signature(function, is_request=no_files is not None)  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ points_in_words                  points after a function: `x^2 at 3`, `.subs(x, 
 primes_in_words                  derivatives by a prime, and claims of them: `f(x) = x^4; f''(2)`
 limits_in_words                  limits, as values
 vector_operators                 operators of vector analysis: `laplacian(x^2)`, `div([a, b])`
+compared_functions               two functions that are to be equal: `--equals "x*x"`
 other_tools                      scripts of SymPy, functions of MATLAB, lambdas of JAX
 equations_in_words               equations of two variables, as command lines for their partial derivatives
 ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`

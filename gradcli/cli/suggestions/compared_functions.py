@@ -33,13 +33,11 @@ def differences_proved(line: TypedLine) -> Iterator[Words]:
 
 def _ranges(text: str) -> Iterator[str]:
     """Write a range of each variable, where the text can be read."""
-    from gradcli.questions.bound_function import FunctionWithValues
-    from gradcli.questions.likely_shapes import example_ranges
-    from gradcli.questions.text_reading import read
+    from gradcli.function import Function
 
     with contextlib.suppress(GradcliError):
-        for one in example_ranges(FunctionWithValues(text, read(text)), "-1", "1"):
-            yield from ("--in", one)
+        for name in Function(text).variables:
+            yield from ("--in", f"{name}=-1..1")
 
 
 def on_compared_code(line: TypedLine) -> str | None:

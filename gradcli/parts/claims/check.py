@@ -117,11 +117,7 @@ def check(
         meant = typed._asked(at, **options)
         return ClaimsInBox(typed, meant, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
-
-    def example() -> str:
-        """Write a range of a variable."""
-        return example_range(self._asked(at, **options), "0", "1")
-
+    example = partial(_example, self, at, options)
     _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed, example)
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
     function = typed._assuming(assume, at, options.get("wrt"))
@@ -275,6 +271,11 @@ def _cotangent(bound: BoundFunction, v: Value | None) -> Array | Program | None:
     if v is None:
         bound.require_room(ROWS_OR_FEWER)
     return None if v is None else bound.cotangent(v, None)
+
+
+def _example(whose: ParsedText, at: Inputs | None, options: DeviceOptions) -> str:
+    """Write a range of a variable to draw from."""
+    return example_range(whose._asked(at, **options), "0", "1")
 
 
 def _require_sensible(

@@ -49,7 +49,7 @@ def require_of_boxes(of_points: Sequence[str], statement: str, assume: Mapping[s
 
 def _line_of(name: str, structure: str) -> str:
     """Advise the box or the line of values of a structure on which a statement can be proved."""
-    if structure == "positive":
+    if structure not in _LINES and structure != "orthogonal":
         such = option("in", f"{name}=0.1..10" if name else "0.1..10")
         return f"give a range of such values in place of {option('assume')}: {such}"
     if structure not in _LINES:
