@@ -110,15 +110,13 @@ def check(
             "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
             "backward_of": numbers_of,
         }  # fmt: skip
-        statement = "prove" if prove is not None else "along" if along is not None else ""
-        require_of_boxes([name for name, one in of_points.items() if one not in (None, False)], statement, assume or {})
+        require_of_boxes(of_points, "prove" if prove is not None else "along" if along is not None else "")
         typed, at = self._next_to(claim or {}), self._starting(at, box if along is None else None, None)
         claim = with_statements(claim or {}, self.variables)
         meant = typed._asked(at, **options)
         return ClaimsInBox(typed, meant, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
-    example = partial(_example, self, at, options)
-    _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed, example)
+    _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed, partial(_example, self, at, options))
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
     function = typed._assuming(assume, at, options.get("wrt"))
     claim = with_statements(claim or {}, self.variables)

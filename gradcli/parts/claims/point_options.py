@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from gradcli.errors import PointOptionError
 from gradcli.option_words import option
@@ -18,22 +19,23 @@ _LINES: Mapping[str, tuple[str, str]] = {
 """A value of each structure, and a direction in which it keeps the structure for t from 0 to 0.4."""
 
 
-def require_of_boxes(of_points: Sequence[str], statement: str, assume: Mapping[str, str]) -> None:
+def require_of_boxes(of_points: Mapping[str, Any], statement: str) -> None:
     """Refuse options for points alone.
 
     Args:
-        of_points: Those that are given.
+        of_points: Their values by name; None and False of those that are not given.
         statement: The option that asks of a box or a line: `prove`, `along`, or "" where a range alone does.
-        assume: Structures by variable.
 
     Raises:
         PointOptionError: There is an option.
     """
-    if not of_points:
+    first = next((name for name, one in of_points.items() if one is not None and one is not False), "")
+    if not first:
         return
-    first = of_points[0]
     message = f"{option(first)} is for points, and a box has every point of its ranges"
-    structures = [(name, one.name) for name, one in structures_of(assume).items()] if first == "assume" else []
+    structures = (
+        [(name, one.name) for name, one in structures_of(of_points[first]).items()] if first == "assume" else []
+    )
     if first == "shape":
         hint = f"a box of vectors has bounds of their shape: {option('in', 'x=[-1,-1]..[1,1]')}"
     elif structures and statement:
