@@ -180,6 +180,11 @@ def suffixes_of(command: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for one in written if one.form not in lacks(command) for name in one.suffixes))
 
 
+def asked_by_file(command: str, kind: str) -> str:
+    """Return the option, by its keyword, that a kind of file asks for of a command; "" for none."""
+    return next((one.asks for one in all_renderers() if one.form == kind and command in one.commands), "")
+
+
 @lru_cache(maxsize=64)
 def renderer(form: str, kind: type | None = None) -> Renderer | None:
     """Return what writes answers of a class; None where nothing does.

@@ -12,14 +12,22 @@ import typer
 from typer.core import TyperOption
 
 from gradcli.cli.expression import EXIT_CODES, ExpressionCommand, OnceCommand
-from gradcli.cli.output import Output, OutputOptions, is_typed, output, resolved_options, with_notes_on_tables
+from gradcli.cli.output import (
+    Output,
+    OutputOptions,
+    is_typed,
+    output,
+    resolved_options,
+    with_note_on_archives,
+    with_notes_on_tables,
+)
 from gradcli.cli.parameters import arguments, typed_or_read
 from gradcli.cli.signatures import Option, shell_options, shell_signature
 from gradcli.cli.typer_internals import click
 from gradcli.errors import UsageError
 from gradcli.parts import all_parts
 from gradcli.parts.command import Command
-from gradcli.registry import has_drawings
+from gradcli.registry import asked_by_file, has_drawings
 from gradcli.showing import Shown
 
 if TYPE_CHECKING:
@@ -112,8 +120,11 @@ def _typer_callback(
             shown, files = resolved_options(presentation), Files()
         text, asked_of = _function_of(expression, files, is_request=no_files is not None)
         question = (option for option in table if not option.is_presentation)
+        asked = arguments(question, given, files)
+        if shown.path and "shape" not in asked and (by_file := asked_by_file(command.name, shown.kind)):
+            asked = {**asked, by_file: True}
         line = CommandLine(
-            command.name, text, asked_of, arguments(question, given, files), presentation, shown, files,
+            command.name, text, asked_of, asked, presentation, shown, files,
             is_request=no_files is not None, typed=given,
         )  # fmt: skip
         answer = resolve_name(command.answer)(line) if command.answer else line.answer()
@@ -121,6 +132,7 @@ def _typer_callback(
         if no_files or is_stream:
             return answer
         found = output(answer, shown, **demands, exit_zero=bool(presentation.get("exit_zero")))
+        found = found if not shown.path or asked.keys() & {"sparse", "pattern"} else with_note_on_archives(found)
         return with_notes_on_tables(found, given["at"]) if "@" in "".join(given.get("at") or ()) else found
 
     run.__signature__ = shell_signature(function, is_request=no_files is not None)  # type: ignore[attr-defined]

@@ -173,7 +173,8 @@ Sparse = Annotated[
         "--sparse",
         show_default=False,
         help="Compute only the entries that are not 0 by structure, a few products in place of all rows. A matrix of "
-        "more than 1,000,000 entries is computed so of itself, if fewer than 5 in 100 are not 0.",
+        "more than 1,000,000 entries is computed so of itself, if fewer than 5 in 100 are not 0; -o FILE.mtx and "
+        "FILE.parquet ask for it.",
     ),
 ]
 Pattern = Annotated[
@@ -279,7 +280,7 @@ OutputFile = Annotated[
         "-o",
         metavar="FILE",
         help="Write to a file, whole or not at all, as its suffix says: .csv, .json, .txt (a table), .npy (one array), "
-        ".npz (all arrays)",
+        ".npz (all arrays; of a sparse matrix, SciPy's)",
     ),
     Fact(OptionKind.FILE, is_presentation=True, more_help=_files_of_parts),
 ]

@@ -193,6 +193,16 @@ def with_notes_on_tables(found: Output, words: Iterable[str]) -> Output:
     return replace(found, note="; ".join(filter(None, (found.note, *told))))
 
 
+def with_note_on_archives(found: Output) -> Output:
+    """Note that an .npz holds a sparse matrix, as SciPy's does, where nobody asked for a sparse one."""
+    from gradcli.results import SparseHessian, SparseJacobian
+
+    if found.options.kind != "npz" or not isinstance(found.answer, SparseJacobian | SparseHessian):
+        return found
+    told = f"{found.options.path} is a sparse matrix, as it is large: scipy.sparse.load_npz reads it"
+    return replace(found, note="; ".join(filter(None, (found.note, told))))
+
+
 _LONGEST_HEADER = 10_000
 """Characters of the first row of a table that are looked at."""
 

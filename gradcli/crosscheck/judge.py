@@ -91,6 +91,18 @@ class Judgement:
             is_sample=self.is_sample or is_sample,
         ).changed(lambda entry: entry)
 
+    def with_value_of(self, other: Judgement) -> Judgement:
+        """Take y from the judgement of another function, whose derivatives are meant to be those that were judged.
+
+        Where nothing is known of that y, none of its elements is listed.
+        """
+        own = [entry for entry in other.entries if entry.variable is None and entry.verdict != "unchecked"]
+        main, *others = (replace(part, decided=[e for e in part.decided if e.kind != "value"]) for part in self.parts)
+        parts = (replace(main, decided=[*main.decided, *own]), *others)
+        notes = ["y could not be compared with its own truth"] if other.check.verdict == "unchecked" else []
+        found = replace(self, parts=parts).changed(lambda entry: entry)
+        return found.joined(other.findings, notes, is_fully_recorded=other.is_fully_recorded)
+
     def changed(self, change: Callable[[Entry], Entry]) -> Judgement:
         """Change entries; the check is summed up again, with the findings about the function: the worst decides."""
         parts = tuple(replace(part, decided=list(map(change, part.decided))) for part in self.parts)

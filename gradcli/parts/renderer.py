@@ -26,6 +26,7 @@ class Renderer:
         notebook: A function of a document that writes it as a part of a notebook, `module:function`; "" for none.
         help: What `--format` writes, for its help, such as "a page of HTML"; "" where the help says it otherwise.
         has_drawings: Whether it writes the drawings of a document, as the option `--to` of `graph` chooses them.
+        asks: The option of its commands, by its keyword, that gives these answers: a file of this kind asks for it.
     """
 
     form: str
@@ -39,6 +40,7 @@ class Renderer:
     notebook: str = ""
     help: str = ""
     has_drawings: bool = False
+    asks: str = ""
 
 
 def data_formats(module: str, answer: str) -> tuple[Renderer, ...]:

@@ -17,10 +17,10 @@ import numpy as np
 
 from gradcli import trial
 from gradcli.arrays import Array
-from gradcli.errors import InputError, NamelessValueError
+from gradcli.errors import GradcliError, InputError, NamelessValueError
 from gradcli.language.inputs import read_shape, read_value
 from gradcli.language.lower.juxtaposed_names import NOT_EULER, require_named
-from gradcli.language.program.named_shapes import NamedReading, named_readings, size_needed
+from gradcli.language.program.named_shapes import NamedReading, named_readings, renamed_size, size_needed
 from gradcli.language.program.shape_readings import GivenShape, NamedShape, ShapeConstraint
 from gradcli.language.program.wengert import Program, Shape
 from gradcli.language.snippet_result import Snippet
@@ -151,6 +151,36 @@ def with_shapes(unbound: FunctionWithValues, given: Mapping[str, GivenShape] | N
     return WithShapes(replace(unbound, at={**values, **arrays}), frozenset(arrays))
 
 
+def example_range(unbound: FunctionWithValues, low: str, high: str) -> str:
+    """Write a range of the first variable without a value, as a shell reads it; "" where all have one.
+
+    >>> from gradcli.questions.text_reading import read
+    >>> example_range(FunctionWithValues("det(X)", read("det(X)")), "0", "1")
+    '"X=[[0,0],[0,0]]..[[1,1],[1,1]]"'
+    """
+    found = next(example_ranges(unbound, low, high), "")
+    return f'"{found}"' if "[" in found else found
+
+
+def example_ranges(unbound: FunctionWithValues, low: str, high: str) -> Iterator[str]:
+    """Write a range of each variable without a value, with bounds of its likeliest shape."""
+    known = {*unbound.snippet.values, *unbound.at}
+    shapes: Mapping[str, NamedShape] = {}
+    with suppress(GradcliError):
+        shapes = next(likely_shapes(unbound, {one: np.shape(unbound.at[one]) for one in unbound.at})).named.given
+    for name in unbound.snippet.program.names:
+        if name not in known:
+            sizes = [one if isinstance(one, int) else 2 for one in shapes.get(name, ())]
+            ends = [low, high]
+            for size in sizes[::-1] if math.prod(sizes) <= _MOST_WRITTEN else ():
+                ends = [f"[{','.join([end] * size)}]" for end in ends]
+            yield f"{name}={'..'.join(ends)}"
+
+
+_MOST_WRITTEN = 16
+"""Most elements whose bounds are written out."""
+
+
 def _require_apart(shapes: Container[str], values: Iterable[str]) -> None:
     """Refuse a variable with both a shape and a value.
 
@@ -208,8 +238,9 @@ def given_shapes(snippet: Snippet, given: Mapping[str, GivenShape]) -> dict[str,
             known = f"the expression has the variables {', '.join(names)}"
             message = f"{option('shape', str(shape))} names no variable, and {known}"
             raise NamelessValueError(message, hint=f"write {option('shape', f'{names[0]}={shape}')}")
-        shapes[whose] = found = read_shape(shape, f"--shape {whose}")
+        shapes[whose] = read_shape(shape, f"--shape {whose}")
+    for whose, found in shapes.items():
         if clash := next((size for size in found if isinstance(size, str) and size in names), ""):
-            message = f"{option('shape', of=whose)} calls a size '{clash}', which is a variable"
-            raise InputError(message, hint="give the size another name")
+            hint = f"give the size another name: {renamed_size(snippet.program, shapes, clash)}"
+            raise InputError(f"{option('shape', of=whose)} calls a size '{clash}', which is a variable", hint=hint)
     return shapes

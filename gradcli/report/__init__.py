@@ -69,11 +69,15 @@ def write_file(answer: Result, shown: Appearance, file: BinaryIO) -> None:
     kind: type = type(answer)
     found = registry.renderer(shown.form, kind)
     if found is None:
+        drawn = registry.commands_with_pictures(shown.form)
         if isinstance(answer, ClosedForm):
-            message = f"{answer.command} without values answers with a formula, of which there is no picture"
+            lacks = "of which there is no picture" if drawn else "and there are no numbers to write"
+            message = f"{answer.command} without values answers with a formula, {lacks}"
             raise NoPictureError(message, hint=f"give values: {option('at', 'NAME=VALUE')}")
-        hint = f"{registry.commands_with_pictures(shown.form)} draw one"
-        raise NoPictureError(f"{answer.command} answers with no picture", hint=hint)
+        if not drawn:
+            hint = f"it is written into {', '.join(registry.suffixes_of(answer.command))}"
+            raise UsageError(f"the answer of {answer.command} is not written as {shown.form}", hint=hint)
+        raise NoPictureError(f"{answer.command} answers with no picture", hint=f"{drawn} draw one")
     write: FileRenderer = resolve_name(found.function)
     write(answer, shown, file)
 

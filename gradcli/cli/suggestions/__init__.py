@@ -15,6 +15,7 @@ primes_in_words                  derivatives by a prime, and claims of them: `f(
 limits_in_words                  limits, as values
 derivatives_on_ranges            derivatives on a range, as bounds and proofs of which they are a part
 vector_operators                 operators of vector analysis: `laplacian(x^2)`, `div([a, b])`
+compared_functions               two functions that are to be equal: `--equals "x*x"`
 other_tools                      scripts of SymPy, functions of MATLAB, lambdas of JAX
 equations_in_words               equations of two variables, as command lines for their partial derivatives
 ranges_in_words                  functions with the range of a variable, `x^2 on [0, 1]`

@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 from gradcli.cli.default_command import DERIVATIVE, other_commands, other_names
 from gradcli.cli.expression import PAGES
 from gradcli.cli.options import OptionKind
+from gradcli.cli.suggestions.compared_functions import differences_proved
 from gradcli.cli.suggestions.derivatives_on_ranges import derivatives_on_ranges
 from gradcli.cli.suggestions.equations_in_words import is_equation
 from gradcli.cli.suggestions.plain_words import asked
@@ -468,9 +469,8 @@ def _other_lines(line: TypedLine, error: GradcliError) -> Iterator[SpelledGroup[
     yield from _function_alone(line, error)
     yield from map(SpelledGroup, (_joined(line), _in_order(line, error), _names_of_pages(line, error)))
     yield from map(SpelledGroup, ([*commands_as_options(line), *verbose_questions(line)], random_values(line)))
-    yield SpelledGroup(ranges_by_ends(line), is_sure=True)
-    yield SpelledGroup(options_by_other_names(line, is_sure=True), is_sure=True)
-    yield SpelledGroup(options_by_other_names(line, is_sure=False))
+    yield from (SpelledGroup(ranges_by_ends(line), is_sure=True), SpelledGroup(differences_proved(line)))
+    yield from (SpelledGroup(options_by_other_names(line, is_sure=sure), is_sure=sure) for sure in (True, False))
     yield SpelledGroup(misspelt_options(line))
     yield SpelledGroup(dashes(line), is_sure=True)
     yield from (SpelledGroup(ranges_in_words(line), is_sure=True), SpelledGroup(misspelt_ranges(line)))

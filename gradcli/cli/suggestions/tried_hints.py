@@ -15,6 +15,7 @@ import typer
 
 from gradcli import trial
 from gradcli.cli.commands import names_code
+from gradcli.cli.suggestions.compared_functions import on_compared_code
 from gradcli.cli.suggestions.derivatives_on_ranges import (
     IN_BOUNDS,
     derivatives_on_ranges,
@@ -94,7 +95,9 @@ def advise(error: GradcliError, words: Sequence[str], run: Callable[[Sequence[st
         error.advise(f"{fact}write {', or '.join(lines)}")
         is_read = "-" in typed and not isinstance(error, UsageError)  # standard input, which cannot be read again
         return None if is_read or is_script(error, " ".join(typed)) else found.meant
-    if any(derivatives_on_ranges(line)):
+    if said := on_compared_code(line):
+        error.advise(said)
+    elif any(derivatives_on_ranges(line)):
         error.advise(f"give the function itself: {IN_BOUNDS}")
     elif meant := option_meant(line) or choice_meant(line):
         rest = error.in_shell.hint

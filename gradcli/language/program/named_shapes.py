@@ -34,6 +34,9 @@ MOST_INDEXED = 2**24
 _NUMBERS = ((211, 307, 401, 503, 607, 701, 809, 907), (223, 337, 443, 557, 661, 773, 881, 991))
 """Numbers that stand for the names, and a second list for the case that two sizes happened to be one number."""
 
+_STANDS_FOR_SIZE = re.compile(r"\d{3}")
+"""A number in a message that may stand for a size."""
+
 _OF_COLUMNS, _OF_ROWS = "npqrstk", "mlhdbc"
 """Names of sizes: of last dimensions, and of the others."""
 
@@ -203,7 +206,7 @@ def named_readings(
     Raises:
         GradcliError: No shapes fit.
     """
-    wanted, exact = ({}, {}) if set(program.names) <= given.keys() else _needs(for_formulas(program), program)
+    wanted, exact = ({}, {}) if set(program.names) <= given.keys() else _needs(for_formulas(program), program, given)
     exact = {name: size for name, size in exact.items() if name not in given}
     if max(exact.values(), default=0) > MOST_INDEXED:
         raise TooLargeError(f"an index needs a vector of more than {MOST_INDEXED:,} elements", hint="use smaller ones")
@@ -231,10 +234,10 @@ def named_readings(
     if not is_any and refused is not None:
         # Its numbers stand for sizes, and say nothing to anybody else.
         why = re.split(r",? (?:and )?(?:the shapes?|for) ", refused.text.message)[0]
-        why = "" if any(character.isdigit() for character in why) else f": {why}"
+        why = "" if _STANDS_FOR_SIZE.search(why) else f": {why}"
         said = f"no shapes are known with which the expression makes sense{why}"
         own = refused.text.hint or ""
-        is_clear = own and not any(character.isdigit() for character in own)
+        is_clear = own and not _STANDS_FOR_SIZE.search(own)
         raise InputError(said, place=refused.place, hint=own if is_clear else _hint(program, given))
 
 
@@ -246,7 +249,36 @@ def size_needed(names: Sequence[str]) -> InputError:
 
 def _hint(program: Program, given: Mapping[str, NamedShape]) -> str:
     missing = [name for name in program.names if name not in given]
-    return f"give {option('shape', *(f'{name}=n' for name in missing[:4]))}, with numbers or names for sizes"
+    if given:
+        with suppress(GradcliError):
+            for found in named_readings(program, {}):
+                return f"without those given, it makes sense with {found.words}"
+    shown = option("shape", *(f"{name}=SIZES" for name in missing[:4]))
+    return f"give {shown}: n is a vector, m,n a matrix, k,m,n has three dimensions"
+
+
+def renamed_size(program: Program, given: Mapping[str, NamedShape], size: str) -> str:
+    """Advise another name for a size that a variable has; the variable is a number, where that makes sense.
+
+    Raises:
+        GradcliError: The shapes make no sense under another name either; it says why.
+    """
+    sizes = {str(one) for shape in given.values() for one in shape}
+    name = next(_untaken(_OF_COLUMNS, {*program.names, *program.assigned, *sizes}))
+    renamed = {
+        whose: tuple(name if one == size else one for one in shape) for whose, shape in given.items() if size in shape
+    }
+    refused: GradcliError | None = None
+    for number in ({}, {size: ()}) if size in given else ({size: ()}, {}):
+        try:
+            _ = next(named_readings(program, {**given, **number, **renamed}))
+        except GradcliError as error:
+            refused = refused or error
+        else:
+            shown = [f"{whose}={','.join(map(str, shape))}" for whose, shape in renamed.items()]
+            return option("shape", *shown, *[f'"{size}=()"'] * bool(number))
+    assert refused is not None, "there is one reading, or a reason for none"  # noqa: S101
+    raise refused
 
 
 def _numbered(program: Program, given: Mapping[str, NamedShape]) -> NamedShapes:
@@ -300,11 +332,14 @@ def _untaken(letters: str, taken: set[str]) -> Iterator[str]:
     return (name for name in itertools.chain(letters, numbered) if name not in taken)
 
 
-def _needs(program: Program, typed: Program) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
+def _needs(
+    program: Program, typed: Program, given: Collection[str]
+) -> tuple[dict[str, tuple[int, int]], dict[str, int]]:
     """Infer the dimensions that the operations of a Program need of its variables.
 
     Goes from the last line to the first: the needs of a line are passed on to its operands.  Those of a product of
-    matrices are not passed on to the factors of `(a*x)@B`, of which one may be a number.
+    matrices are not passed on to the factors of `(a*x)@B`, of which one may be a number, nor to what a product of
+    matrices, or what is given, is divided by: `softmax(A@x/d)`.
 
     Returns:
         How many dimensions each variable must have, and how many are passed on to it; and how many elements, of those
@@ -315,6 +350,11 @@ def _needs(program: Program, typed: Program) -> tuple[dict[str, tuple[int, int]]
     indices: dict[Atom, list[int]] = {}
     uses: dict[Atom, int] = {}
     elementwise = {line.symbol for line in program.lines if line.call.op.kind is Kind.ELEMENTWISE}
+    settled = {symbol for symbol in program.variables if str(symbol) in given}
+    for line in program.lines:
+        atoms = line.call.operands
+        if line.call.op.kind is Kind.CONTRACTION or (atoms and all(one in settled or one.is_number for one in atoms)):
+            settled.add(line.symbol)
     for line in reversed(program.lines):
         call, own = line.call, needed.get(line.symbol, 0)
         pair = call.operands  # of x**2, one has the shape of the result
@@ -322,7 +362,8 @@ def _needs(program: Program, typed: Program) -> tuple[dict[str, tuple[int, int]]
         for operand in call.operands:
             passed = fewest.get(line.symbol, 0) if line.symbol in elementwise and is_of_one and not line.part_of else 0
             fewest[operand] = max(fewest.get(operand, 0), _needed(call, passed))
-            if call.op.kind is not Kind.CONTRACTION or operand not in elementwise:
+            is_divisor = call.op.name == "div" and operand is pair[1] and pair[0] in settled
+            if not is_divisor and (call.op.kind is not Kind.CONTRACTION or operand not in elementwise):
                 needed[operand] = max(needed.get(operand, 0), _needed(call, own))
             uses[operand] = uses.get(operand, 0) + 1
             if (at := _single(call)) is not None:

@@ -14,13 +14,14 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
-from gradcli.errors import GradcliError, ShapeError
+from gradcli.errors import GradcliError, Remark, ShapeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.shape_costs import (
     CAPITAL_NUMBER,
@@ -190,6 +191,11 @@ class _Numbered:
         """Return the number that a size stands for."""
         return self.numbers[size] if isinstance(size, str) else size
 
+    def in_names(self, text: str) -> str:
+        """Write the names of sizes that were given in place of the numbers that stand for them."""
+        names = {str(number): name for name, number in self.numbers.items() if name not in self.free}
+        return re.sub(r"\d+", lambda found: names.get(found[0], found[0]), text)
+
     def named(self, number: int) -> Size:
         """Return the size that a number stands for."""
         return next((name for name, own in self.numbers.items() if own == number), number)
@@ -290,6 +296,8 @@ class _Search:
                 if isinstance(square, ShapeReading) and square.shapes != found.shapes:
                     yield replace(square, cost=found.cost + SQUARE)
         if refused is not None and not is_found:
+            message, hint = refused.text
+            refused.text = Remark(start.in_names(message), hint and start.in_names(hint))
             raise refused
 
     def _has_size(self, misfit: _Misfit) -> bool:

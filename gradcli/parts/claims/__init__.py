@@ -18,6 +18,7 @@ verdict                          all of these in order, and the verdict on the c
 check_document                   a check as a document, and as rows
 mode_checks                      numbers of further modes of differentiation, compared with the same truth
 checked_points                   the points of a check, random ones too
+point_options                    options of points next to a box: what can be asked instead
 asked_claims                     the variable of each claim that is asked, and the verdicts at a point
 open_claims                      claims without values: the shapes with which they and the function make sense
 proof_boxes, box_claims          a box in which a claim is to hold; claims that are asked in one

@@ -15,7 +15,7 @@ from gradcli.crosscheck import formulas
 from gradcli.crosscheck.compare import TOLERANCE, Tolerance
 from gradcli.crosscheck.judge import Judgement
 from gradcli.crosscheck.point import Numbers, flat
-from gradcli.errors import GradcliError, InputError, Place, PointOptionError, ShapeError, UsageError, did_you_mean
+from gradcli.errors import GradcliError, InputError, Place, ShapeError, UsageError, did_you_mean
 from gradcli.language.inputs import Value
 from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.wengert import Atom, Line, Program, show
@@ -27,11 +27,13 @@ from gradcli.parts.claims.box_claims import ClaimsInBox
 from gradcli.parts.claims.checked_points import CheckedPoint, random_points, require_random_points, worst_of
 from gradcli.parts.claims.claim_readings import StatedFunction
 from gradcli.parts.claims.mode_checks import AskedModes, with_modes
+from gradcli.parts.claims.point_options import require_of_boxes
 from gradcli.parts.claims.structured_formulas import shortened
 from gradcli.parts.claims.structures import Assumed, remarks
 from gradcli.progress import collector_paused
 from gradcli.questions import judging
 from gradcli.questions.bound_function import BoundFunction, FunctionWithValues
+from gradcli.questions.likely_shapes import example_range
 from gradcli.questions.parsed_text import DeviceOptions, Directions, Inputs, ParsedText
 from gradcli.questions.text_reading import read_whole
 from gradcli.reference.deadline import is_over_time, time_limit
@@ -108,13 +110,13 @@ def check(
             "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
             "backward_of": numbers_of,
         }  # fmt: skip
-        _require_of_boxes([name for name, one in of_points.items() if one is not None and one is not False])
+        require_of_boxes(of_points, "prove" if prove is not None else "along" if along is not None else "")
         typed, at = self._next_to(claim or {}), self._starting(at, box if along is None else None, None)
         claim = with_statements(claim or {}, self.variables)
         meant = typed._asked(at, **options)
         return ClaimsInBox(typed, meant, at, box or {}, along, prove, claim, v, rtol, seed, allow).answer()
     tolerances: dict[str, Any] = {name: one for name, one in (("rtol", rtol), ("atol", atol)) if one is not None}
-    _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed)
+    _require_sensible(tolerances, allow := tuple(allow), random, box or {}, seed, partial(_example, self, at, options))
     typed, at = self._next_to(claim or {}), self._starting(at, box, assume)
     function = typed._assuming(assume, at, options.get("wrt"))
     claim = with_statements(claim or {}, self.variables)
@@ -134,20 +136,6 @@ def check(
         return at_likely_shapes(unbound, shape or {}, claim, assume or {}, seed, asked.answer)
     unbound, ranges = unbound.within(box or {})
     return asked.answer(unbound, ranges, claim)
-
-
-def _require_of_boxes(of_points: Sequence[str]) -> None:
-    """Refuse options for points alone.
-
-    Raises:
-        UsageError: There are some.
-    """
-    if of_points:
-        message = f"{option(of_points[0])} is for points, and a box has every point of its ranges"
-        hint = f"leave it out, or give points: {option('random', '100')}, without a statement"
-        if of_points[0] == "shape":
-            hint = f"a box of vectors has bounds of their shape: {option('in', 'x=[-1,-1]..[1,1]')}"
-        raise PointOptionError(message, hint=hint)
 
 
 IF_MEANT = Words(
@@ -228,10 +216,9 @@ class Asked:
             check=found,
             **shared,
         )
-        own = worst.bound if asked is bound else asked
-        if not self.modes.are_checked(own):
+        if not self.modes.are_checked(worst.asked):
             return answer
-        return with_modes(answer, worst.bound, own, self.modes, tolerance, failing_at)
+        return with_modes(answer, worst.bound, worst.asked, self.modes, tolerance, failing_at)
 
 
 def _assumed(
@@ -284,14 +271,20 @@ def _cotangent(bound: BoundFunction, v: Value | None) -> Array | Program | None:
     return None if v is None else bound.cotangent(v, None)
 
 
+def _example(whose: ParsedText, at: Inputs | None, options: DeviceOptions) -> str:
+    """Write a range of a variable to draw from."""
+    return example_range(whose._asked(at, **options), "0", "1")
+
+
 def _require_sensible(
     tolerances: Mapping[str, float],
     allowed: Sequence[results.Allowed],
     points: int | None,
     boxes: Mapping[str, str],
     seed: int,
+    example: Callable[[], str],
 ) -> None:
-    """Refuse options that are invalid for every function.
+    """Refuse options that are invalid for every function; `example` writes a range of a variable.
 
     Raises:
         InputError: A tolerance, a number of points, a seed or an allowed verdict is invalid.
@@ -313,7 +306,7 @@ def _require_sensible(
     if seed < 0:
         raise InputError(f"{option('seed', str(seed))} is not a seed", hint="a seed is a whole number from 0 on")
     if points is not None or boxes:
-        require_random_points(points, boxes)
+        require_random_points(points, boxes, example)
 
 
 def _require_no_equation(unbound: FunctionWithValues, *, has_v: bool) -> None:
@@ -420,7 +413,10 @@ def _look(
         numbers = Numbers(bound.dtype, bound.value, {"vjp": results.by_name(asked.product(v))}, v)
     derived = (first if first.program is bound.program else bound).derived
     found = judging.compare_numbers(bound, numbers, tolerance, blames=False)  # the worst alone is explained
-    return CheckedPoint(bound, derived, numbers, found)
+    if asked is not bound:  # y is that of the function whose backward is judged
+        alone = replace(asked, wrt=())
+        found = found.with_value_of(judging.compare_numbers(alone, Numbers(alone.dtype, alone.value), tolerance))
+    return CheckedPoint(bound, asked, derived, numbers, found)
 
 
 def _failing(
@@ -455,7 +451,7 @@ def _readings(
         "opinions": shown,
         "opinions_count": len(entries),
         "v": v,
-        "value": bound.value,
+        "value": look.asked.value,
         "assumed": {name: one.name for name, one in assumed.items()},
         "jacobian_omitted": bound.jacobian_omitted if v is None else "",
         **bound.common,

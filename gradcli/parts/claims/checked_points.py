@@ -29,9 +29,18 @@ MAX_POINT_ENTRIES = 1_024_000
 
 @dataclass(frozen=True)
 class CheckedPoint:
-    """Torch's numbers, the formulas and the judgement at one point, where a function may have lines of its own."""
+    """Torch's numbers, the formulas and the judgement at one point, where a function may have lines of its own.
+
+    Attributes:
+        bound: The function whose derivative is the truth.
+        asked: The function that torch's numbers and y are of; `bound`, unless a backward pass is meant to be its own.
+        derived: The formulas.
+        numbers: Torch's.
+        judgement: The verdicts on them.
+    """
 
     bound: BoundFunction
+    asked: BoundFunction
     derived: formulas.Derived
     numbers: Numbers
     judgement: Judgement
@@ -51,8 +60,13 @@ class CheckedPoint:
         return replace(self, bound=bound.with_values(self.bound.arrays))
 
 
-def require_random_points(points: int | None, boxes: Mapping[str, str]) -> None:
+def require_random_points(points: int | None, boxes: Mapping[str, str], example: Callable[[], str]) -> None:
     """Refuse random points without a box, a box without points, and too many points.
+
+    Args:
+        points: How many.
+        boxes: The ranges by variable.
+        example: Writes a range of a variable; "" where there is none without a value.
 
     Raises:
         InputError: Either is missing, or there are more than `MAX_POINTS`.
@@ -66,8 +80,8 @@ def require_random_points(points: int | None, boxes: Mapping[str, str]) -> None:
                 f"{option('in')} says where to draw random points, and {option('random')} is missing", hint=hint
             )
     elif not boxes:
-        example = option("in", '"x=0..1"')
-        raise InputError(f"{option('random')} needs to know where to draw points", hint=f"add a range: {example}")
+        hint = f"add a range: {option('in', example() or 'x=0..1')}"
+        raise InputError(f"{option('random')} needs to know where to draw points", hint=hint)
     elif not 1 <= points <= MAX_POINTS:
         raise InputError(f"{option('random', f'{points:,}')} is not between 1 and {MAX_POINTS:,} points")
 

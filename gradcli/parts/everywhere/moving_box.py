@@ -25,7 +25,7 @@ from gradcli.parts.everywhere.jets import Evaluator
 from gradcli.parts.everywhere.line_boxes import USUAL, on_line, parameter_of, range_of
 from gradcli.parts.everywhere.scalars import ScalarProgram, in_numbers
 from gradcli.questions.bound_function import BoundFunction, FunctionWithValues, rounded
-from gradcli.questions.likely_shapes import given_shapes
+from gradcli.questions.likely_shapes import example_range, given_shapes
 from gradcli.questions.naming import Directions, require_valued
 from gradcli.reference.bounds import NoRuleError
 from gradcli.results import OnBox
@@ -75,7 +75,7 @@ class MovingBox:
         try:
             return in_numbers(self.bound_function.program, self.bound_function.arrays, tuple(self.ranges))
         except NoRuleError as error:
-            raise _no_rule(error) from None
+            raise _no_rule(error, is_of_line=self.line is not None) from None
 
     @cached_property
     def is_of_arrays(self) -> bool:
@@ -94,7 +94,7 @@ class MovingBox:
                 return ArrayEvaluator(self.bound_function.program, self.bound_function.arrays, self.program)
             return Evaluator(self.program)
         except NoRuleError as error:
-            raise _no_rule(error) from None
+            raise _no_rule(error, is_of_line=self.line is not None) from None
 
     def quantity(self, derivative: Derivative = (), element: int = 0) -> BoxQuantity:
         """Return an element of y, or one of its derivatives."""
@@ -206,8 +206,9 @@ def asked_box(
         program, known = unbound.snippet.program, {**unbound.snippet.values, **unbound.at}
         names = [name for name in program.names if name not in known]
         require_named(program, names, known)
-        example = option("in", f"{names[0]}=-1..1") if names else ""
-        raise InputError("a box needs the range of a variable", hint=f"add {example}" if example else None)
+        example = example_range(unbound, "-1", "1")
+        hint = f"add {option('in', example)}" if example else None
+        raise InputError("a box needs the range of a variable", hint=hint)
     unbound.require_fixed()
     unbound, named = unbound.within(ranges)
     read = {name: read_range(text, f"--in {name}") for name, text in named.items()}
@@ -301,8 +302,10 @@ def require_few(asked: AskedBox) -> None:
         raise InputError(message, hint=hint)
 
 
-def _no_rule(error: NoRuleError) -> LanguageError:
+def _no_rule(error: NoRuleError, *, is_of_line: bool) -> LanguageError:
     reason = str(error) or "an operation has no bounds on a box"
-    return LanguageError(
-        f"nothing is known of this function in a box: {reason}", hint=f"check points of it: {option('random', '100')}"
-    )
+    if is_of_line:
+        hint = f"check its derivative at the point: leave out {option('along')}, {option('in')} and {option('prove')}"
+    else:
+        hint = f"check its derivative at points: {option('random', '100')}, without {option('prove')}"
+    return LanguageError(f"nothing is known of this function in a box: {reason}", hint=hint)

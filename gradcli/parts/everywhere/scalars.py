@@ -40,6 +40,9 @@ SEVERAL = "in any order"
 Atoms = npt.NDArray[np.object_]
 """The elements of an array: symbols and numbers."""
 
+MOST_ROWS = 4
+"""Most rows of a determinant, which is a sum of as many products as its rows have orders."""
+
 
 @dataclass(frozen=True)
 class ScalarProgram:
@@ -229,6 +232,9 @@ class _Writer:
             return self._elementwise(call, inside, shape)
         if not self.is_recorded and is_length(call):
             return self._lengths(inside[0], call.statics[1], shape)
+        if not self.is_recorded and call.op.name == "det" and inside[0].shape[-1] <= MOST_ROWS:
+            matrices = inside[0].reshape(-1, *inside[0].shape[-2:])
+            return _array([self._determinant(one, tuple(range(len(one)))) for one in matrices], shape)
         raise NoRuleError(f"{call.op.name} has no bounds on a box")
 
     def _elementwise(self, call: Call, inside: Sequence[Atoms], shape: tuple[int, ...]) -> Atoms:
@@ -263,6 +269,15 @@ class _Writer:
             for row, ends in ((row, () if len(row) else (sympy.S.Zero,)) for row in rows)
         ]
         return _array(flat, shape)
+
+    def _determinant(self, matrix: Atoms, columns: tuple[int, ...]) -> Atom:
+        """Expand the determinant of the last rows and of some columns by the first of these rows."""
+        terms = list[Atom]()
+        for n, column in enumerate(columns):
+            entry, others = matrix[len(matrix) - len(columns), column], columns[:n] + columns[n + 1 :]
+            term = self._emit("mul", entry, self._determinant(matrix, others)) if others else entry
+            terms.append(self._emit("neg", term) if n % 2 else term)
+        return self._folded(Monoid.SUM, terms) if terms else sympy.S.One
 
     def _scanned(self, call: Call, a: Atoms) -> Atoms:
         axis = axis_of_scan(call, a.shape)

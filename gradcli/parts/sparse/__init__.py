@@ -79,13 +79,12 @@ class SparsePart(Part):
     def renderers(self) -> tuple[Renderer, ...]:
         """Return the formats of data, and the kinds of files."""
         formats = {"plain": "plain", "csv": "csv_rows", "tsv": "csv_rows", "json": "json_lines", "jsonl": "json_lines"}
-        files = {"npy": (), "npz": (), "market": (".mtx",), "parquet": (".parquet",)}
         return (
             *(Renderer(form, f"{_HERE}:{function}", answers=ANSWERS) for form, function in formats.items()),
+            *(Renderer(form, f"{_HERE}:{form}", is_format=False, answers=ANSWERS) for form in ("npy", "npz")),
             *(
-                Renderer(form, f"{_HERE}:{form}", suffixes, is_format=False, answers=ANSWERS, commands=commands)
-                for form, suffixes in files.items()
-                for commands in [COMMANDS if suffixes else ()]
+                Renderer(form, f"{_HERE}:{form}", (suffix,), False, ANSWERS, COMMANDS, asks="sparse")
+                for form, suffix in (("market", ".mtx"), ("parquet", ".parquet"))
             ),
             *FIGURES,
         )

@@ -426,6 +426,20 @@ def test_a_backward_pass_may_be_that_of_another_function(
         gradcli.check(function, X, backward_of=lambda x: 1.001 * meant(x))
 
 
+def test_the_value_beside_a_meant_backward_pass_is_the_functions_own() -> None:
+    """It is compared with its own truth, at the point and at the worst of random ones; a wrong one does not pass."""
+    exact = torch.tensor([2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    answer = gradcli.check(lambda x: (x**2).sum() + 1, exact, backward_of=lambda x: (x**2).sum())
+    (value,) = [one for one in answer.opinions if one.kind == "value"]
+    assert (value.torch, value.reference, value.verdict) == (float(answer.value), float(answer.value), "agree")
+    assert answer.remarks[-1].endswith("; y is the function's own")
+    drawn = gradcli.check(lambda x: (x**2).sum() + 1, exact, backward_of=lambda x: (x**2).sum(), random=5, box="0..1")
+    assert float(drawn.value) == pytest.approx(float((drawn.inputs["x"] ** 2).sum()) + 1)
+    cancels = torch.tensor([1e-9], dtype=torch.float64, requires_grad=True)
+    lost = gradcli.check(lambda x: (1 + x) - 1, cancels, backward_of=lambda x: x, raise_exception=False)
+    assert [(one.kind, one.verdict) for one in lost.check.findings] == [("value", "inaccurate")]
+
+
 class Quantized(nn.Module):
     """A sum with rounded weights, and what its backward pass is meant to be of."""
 

@@ -51,6 +51,29 @@ def test_files_have_the_same_matrix(gradcli: Command, folder: Path) -> None:
     assert parquet.read_table("J.parquet").to_pydict()["value"] == [-2, 4, -2, 8]
 
 
+def test_a_file_that_holds_sparse_matrices_asks_for_one(gradcli: Command, folder: Path) -> None:
+    """A small matrix too; without values there are no numbers to write."""
+    for command in ("jacobian", "hessian"):
+        run = gradcli(command, "sum(x**3)", "--at", "1,2,4", "-o", f"{command}.mtx")
+        assert (run.code, run.out, run.err) == (0, "", "")
+    np.testing.assert_array_equal(io.mmread("jacobian.mtx").toarray(), [[3, 12, 48]])
+    np.testing.assert_array_equal(io.mmread("hessian.mtx").toarray(), np.diag([6, 12, 24]))
+    run = gradcli("hessian", "sum(x**3)", "--shape", "x=3", "-o", "none.mtx")
+    assert run.code == 2
+    assert run.err.startswith("error: hessian without values answers with a formula, and there are no numbers to write")
+
+
+def test_an_archive_of_a_large_matrix_is_said_to_be_sparse(gradcli: Command, folder: Path) -> None:
+    """That of a small one has dense arrays, unless it is asked for."""
+    text = ("hessian", "sum(x**3)", "--at")
+    assert gradcli(*text, "1,2", "-o", "small.npz").err == ""
+    assert any(one.shape == (2, 2) for one in np.load("small.npz").values())
+    run = gradcli(*text, "x=linspace(0,1,1001)", "-o", "large.npz")
+    assert run.err == "note: large.npz is a sparse matrix, as it is large: scipy.sparse.load_npz reads it\n"
+    assert sparse.load_npz("large.npz").shape == (1001, 1001)
+    assert gradcli(*text, "x=linspace(0,1,1001)", "--sparse", "-o", "asked.npz").err == ""
+
+
 def test_a_file_of_a_pattern_has_truth_values(gradcli: Command, folder: Path) -> None:
     """As `solve_ivp` takes it."""
     assert gradcli(*DIFFERENCE, "--at", "1,2,4", "--pattern", "-o", "S.npz").code == 0
