@@ -347,7 +347,7 @@ RULES = {
     "language/program/certain_conditions.py": "ranges of values over all real inputs",
     "language/program/passes.py": "factors of matrices, which arrays bound as a whole",
     "language/program/wengert.py": "arithmetic of whole numbers",
-    "language/program/shape_readings.py": "what divides, which is no matrix",
+    "language/program/shape_costs.py": "what divides, which is no matrix",
     "language/program/numeric.py": "numbers of constant tensors, values that torch refuses, order where nan is last",
     "language/program/program_text.py": "signs, and how tightly they bind",
     "language/program/library_calls.py": "calls of torch that are no function of the row's arguments",

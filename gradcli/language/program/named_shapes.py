@@ -23,6 +23,7 @@ from sympy import Expr
 from gradcli.errors import GradcliError, InputError, ShapeError, TooLargeError
 from gradcli.language.ops import Kind
 from gradcli.language.program.passes import for_formulas
+from gradcli.language.program.shape_costs import divisor_of
 from gradcli.language.program.shape_readings import NamedShape, Read, ShapeConstraint, Size, Sizes, shape_readings
 from gradcli.language.program.shapes import infer, shape_of
 from gradcli.language.program.wengert import MAX_DIMENSIONS, Atom, Call, Program, Shape
@@ -362,7 +363,7 @@ def _needs(
         for operand in call.operands:
             passed = fewest.get(line.symbol, 0) if line.symbol in elementwise and is_of_one and not line.part_of else 0
             fewest[operand] = max(fewest.get(operand, 0), _needed(call, passed))
-            is_divisor = call.op.name == "div" and operand is pair[1] and pair[0] in settled
+            is_divisor = operand is divisor_of(call) and pair[0] in settled
             if not is_divisor and (call.op.kind is not Kind.CONTRACTION or operand not in elementwise):
                 needed[operand] = max(needed.get(operand, 0), _needed(call, own))
             uses[operand] = uses.get(operand, 0) + 1

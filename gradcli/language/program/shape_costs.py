@@ -104,3 +104,8 @@ def cost_of_line(call: Call, operands: Sequence[Shape], variables: set[Atom]) ->
     is_sum = call.op.coefficients and len(operands) > 1
     alike = (len(shape) == most or atom not in variables for atom, shape in zip(call.operands, operands, strict=True))
     return UNLIKE_TERMS if is_sum and not all(alike) else 0.0
+
+
+def divisor_of(call: Call) -> Atom | None:
+    """Return the operand that divides in a quotient, which is no matrix; None of any other operation."""
+    return call.operands[1] if call.op.name == "div" else None

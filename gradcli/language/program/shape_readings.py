@@ -31,6 +31,7 @@ from gradcli.language.program.shape_costs import (
     cheapest,
     cost_of_line,
     costs_of_ranks,
+    divisor_of,
     is_out_of_square,
 )
 from gradcli.language.program.shapes import shape_of
@@ -156,8 +157,8 @@ def _divisors(program: Program) -> set[str]:
     """List the variables that divide, alone or within terms and powers, as no matrix does."""
     found = set[Atom]()
     for line in reversed(program.lines):
-        if line.call.op.name == "div":
-            found.add(line.call.operands[1])
+        if (divisor := divisor_of(line.call)) is not None:
+            found.add(divisor)
         if line.symbol in found and line.call.op.kind is Kind.ELEMENTWISE:
             found |= {*line.call.operands}
     return {str(atom) for atom in found & {*program.variables}}

@@ -1,7 +1,8 @@
 """Published minima by branch and bound: boxes and seconds of each, beside a peer's own run and what peers publish.
 
-Alkahest bounds both ends of the range, by Taylor models; it is left out where it is not installed (`pip install alkahest`).  PEERS names the
-interpreter that has it, if it is another one: `PEERS=/opt/peers/bin/python pytest -m benchmark -s -n 0 FILE`.
+Alkahest bounds both ends of the range, by Taylor models; it is left out where it is not installed (`pip install
+alkahest`).  PEERS names the interpreter that has it, if it is another one:
+`PEERS=/opt/peers/bin/python pytest -m benchmark -s -n 0 FILE`.
 """
 
 import json
