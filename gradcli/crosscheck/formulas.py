@@ -211,7 +211,7 @@ def confirm_at(
     if check is not None and check.findings:  # the findings say what is special at this point
         shown = {block: replace(formula, note="") for block, formula in shown.items()}
     formulas = replace(formulas, shown=shown)
-    if check is not None:
+    if check is not None and any(finding.verdict == "kink" for finding in check.findings):
         formulas, check = _with_conventions(formulas, check, point)
     return formulas, check and with_refuted(check, formulas.refuted, derived)
 

@@ -73,6 +73,7 @@ def test_every_sign_in_our_own_words_has_an_ascii_form() -> None:
         "written_derivatives.py",
         "dot_products.py",
         "no_variables.py",
+        "divisors.py",
     )  # patterns of what is typed, besides those of hints
     for source in (source for source in SOURCES if source.name not in typed and not _is_of_hints(source)):
         for words in _words(source):

@@ -150,7 +150,7 @@ class SourceText:
 
     @cached_property
     def _divisors(self) -> frozenset[str]:
-        return divisors(self.tokens) if "/" in self.text else frozenset()
+        return divisors(self.tokens) if any(token.text == "/" for token in self.tokens) else frozenset()
 
     @cached_property
     def has_inverse(self) -> bool:

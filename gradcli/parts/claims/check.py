@@ -110,7 +110,7 @@ def check(
             "atol": atol, "differences": differences, "forward": forward, "batched": batched, "order": order == 2,
             "backward_of": numbers_of,
         }  # fmt: skip
-        require_of_boxes(of_points, "prove" if prove is not None else "along" if along is not None else "")
+        require_of_boxes(of_points, assume, "prove" if prove is not None else "along" if along is not None else "")
         typed, at = self._next_to(claim or {}), self._starting(at, box if along is None else None, None)
         claim = with_statements(claim or {}, self.variables)
         meant = typed._asked(at, **options)

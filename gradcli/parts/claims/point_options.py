@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from gradcli.errors import PointOptionError
 from gradcli.option_words import option
@@ -19,11 +18,12 @@ _LINES: Mapping[str, tuple[str, str]] = {
 """A value of each structure, and a direction in which it keeps the structure for t from 0 to 0.4."""
 
 
-def require_of_boxes(of_points: Mapping[str, Any], statement: str) -> None:
+def require_of_boxes(of_points: Mapping[str, object], assume: Mapping[str, str] | None, statement: str) -> None:
     """Refuse options for points alone.
 
     Args:
         of_points: Their values by name; None and False of those that are not given.
+        assume: Structures by variable, of which one option is.
         statement: The option that asks of a box or a line: `prove`, `along`, or "" where a range alone does.
 
     Raises:
@@ -33,9 +33,7 @@ def require_of_boxes(of_points: Mapping[str, Any], statement: str) -> None:
     if not first:
         return
     message = f"{option(first)} is for points, and a box has every point of its ranges"
-    structures = (
-        [(name, one.name) for name, one in structures_of(of_points[first]).items()] if first == "assume" else []
-    )
+    structures = [(name, one.name) for name, one in structures_of(assume).items()] if first == "assume" else []
     if first == "shape":
         hint = f"a box of vectors has bounds of their shape: {option('in', 'x=[-1,-1]..[1,1]')}"
     elif structures and statement:

@@ -100,7 +100,7 @@ def _read_statements(
     typed, text = text, _code_alone(text)
     is_session = text != typed
     is_torch = is_session or _TORCH.search(text) is not None
-    if not is_torch and not _STATEMENTS.search(text) and not _STATEMENTS.search(_without_latex(text)):
+    if not is_torch and not _STATEMENTS.search(_without_latex(text) if "\\" in text else text):
         return None
     if is_torch and "ᵀ" in text:
         text = _with_names(text)
@@ -110,11 +110,11 @@ def _read_statements(
 
 
 def _without_latex(text: str) -> str:
-    r"""Return the plain text of one in LaTeX, whose names may be those of functions, `B_\nu(T) = ...`; else nothing."""
+    r"""Return the plain text of one in LaTeX, whose names may be those of functions, `B_\nu(T) = ...`."""
     try:
-        return PlainText(text).text if latex_word(text) else ""
+        return PlainText(text).text if latex_word(text) else text
     except GradcliError:  # which is said where the text is read
-        return ""
+        return text
 
 
 _PROMPT = re.compile(r"[ \t]*(?:>>> ?|\.{3,}: ?|\.\.\. ?|In \[[\d ]*\]: ?)")
