@@ -88,7 +88,6 @@ SHORTENED = {
     "parts.running.adding_passes.MOST_SHOWN",
     "parts.running.watching.MOST_NAMES",
     "recording.decisions.LONGEST_CONDITION",
-    "report.compose.formula_tables.MOST_FORMULAS",
     "parts.running.operation_rules.MOST_WORDS",
     "parts.running.pass_line.MOST_NAMES",
     "symbolic.operations.LONGEST_OPERATION",

@@ -212,7 +212,7 @@ def confirm_at(
         shown = {block: replace(formula, note="") for block, formula in shown.items()}
     formulas = replace(formulas, shown=shown)
     if check is not None and any(finding.verdict == "kink" for finding in check.findings):
-        formulas, check = _with_conventions(formulas, check, point)
+        formulas, check = _with_conventions(formulas, check, point, derived)
     return formulas, check and with_refuted(check, formulas.refuted, derived)
 
 
@@ -251,9 +251,12 @@ def with_mismatches(
     return formulas, with_refuted(check, refuted, derived)
 
 
-def _with_conventions(formulas: Formulas, check: Check, point: FunctionAtPoint) -> tuple[Formulas, Check]:
+def _with_conventions(
+    formulas: Formulas, check: Check, point: FunctionAtPoint, derived: Derived
+) -> tuple[Formulas, Check]:
     """Add the value of the formula to the notes of kinks at which torch takes another side: it does not hold there."""
-    values, findings, others = FormulaValues(point, formulas.derivatives), [], set[Block]()
+    values = FormulaValues(point, formulas.derivatives, directions=derived.directions)
+    findings, others = [], set[Block]()
     for finding in check.findings:
         is_entry = finding.verdict == "kink" and finding.column is not None
         block = finding.position.by or "", finding.position.variable or ""
@@ -262,8 +265,7 @@ def _with_conventions(formulas: Formulas, check: Check, point: FunctionAtPoint) 
         others |= {block} if is_other else set()
         note = finding.note
         if is_other:
-            here, written = (repr(one).removesuffix(".0") for one in (finding.torch, value))
-            note += f"; torch has {here}" * bool(block[0]) + f", where the formula has {written}"
+            note += f"{';' if block[0] else ', where'} the formula has {repr(value).removesuffix('.0')}"
         findings.append(finding.judged(note=note))
     shown = {
         block: replace(formula, holds_here=formula.holds_here and block not in others)

@@ -123,7 +123,7 @@ def test_where_the_gradient_has_a_kink_nobody_is_wrong_about_its_slope() -> None
     assert check.verdict == "kink"
     (mixed,) = [f for f in check.findings if f.variable == "y" and f.of == "hessian"]
     assert (mixed.verdict, mixed.reference, mixed.one_sided) == ("kink", None, None)
-    assert mixed.note == "the gradient has a kink here, and torch picked 0 for it"
+    assert mixed.note == "the gradient has a kink here, and torch picked 0 for it; the formula has 4"
 
 
 def test_many_lost_digits_leave_time_for_a_kink() -> None:

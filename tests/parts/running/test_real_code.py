@@ -114,7 +114,8 @@ def test_a_gradient_that_is_not_the_slope_is_said_to_be_none(name: str) -> None:
     torch.manual_seed(0)
     check = check_of(record(function, X).vjp(v="ones"))
     assert check.verdict == verdict, check
-    assert all(words in finding.note for finding in check.findings)
+    assert words in check.findings[0].note
+    assert all(words.partition(":")[0] in finding.note for finding in check.findings)
     assert "test_real_code.py, line" in check.findings[0].note
 
 

@@ -190,8 +190,9 @@ def test_a_change_that_autograd_does_not_see_makes_its_gradient_wrong() -> None:
     """`y[0] = 0` under no_grad: torch gives 2 for an element that is 0 whatever x is."""
     answer = record(model.without_record, X).vjp(v="ones")
     assert answer.vjp["x"].tolist() == [2.0, 2.0, 2.0]
-    (finding,) = check_of(answer).findings
+    finding, *entries = check_of(answer).findings
     assert (finding.verdict, "by x[0] the gradient of y[0] is 2, without that 0" in finding.note) == ("cut", True)
+    assert [(one.verdict, one.torch, one.reference) for one in entries] == [("cut", 2, 0)]
     assert any("where it records nothing (model.py, line" in warning for warning in answer.warnings)
 
 
