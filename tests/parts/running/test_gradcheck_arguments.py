@@ -437,6 +437,7 @@ def test_the_value_beside_a_meant_backward_pass_is_the_functions_own() -> None:
     assert float(drawn.value) == pytest.approx(float((drawn.inputs["x"] ** 2).sum()) + 1)
     cancels = torch.tensor([1e-9], dtype=torch.float64, requires_grad=True)
     lost = gradcli.check(lambda x: (1 + x) - 1, cancels, backward_of=lambda x: x, raise_exception=False)
+    assert lost.check is not None
     assert [(one.kind, one.verdict) for one in lost.check.findings] == [("value", "inaccurate")]
 
 

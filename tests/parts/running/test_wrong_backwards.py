@@ -488,7 +488,7 @@ def test_a_straight_through_estimator_is_called_what_it_is() -> None:
         "that of the identity, from Python: gradcli.check(f, x, backward_of=lambda x: x)"
     )
     assert check(RoundedAsIs.apply, X, backward_of=lambda x: x).passed
-    inside = check(lambda x: RoundedAsIs.apply(x).sum(), X, raise_exception=False)
+    inside = check(lambda x: RoundedAsIs.apply(x).sum(), X, raise_exception=False)  # type: ignore[no-untyped-call]
     assert inside.remarks[-1].endswith("another function g, from Python: gradcli.check(f, x, backward_of=g)")
 
 
