@@ -6,9 +6,10 @@ another one: `PEERS=/opt/peers/bin/python pytest -m benchmark -s -n 0 tests/benc
 is compared, which a busy machine leaves nearly as it is; a process is ended after a minute of it.
 
 What start-up leaves out of reach: of the 1.95 s that a thousand rows take, importing torch, SymPy and SciPy takes 1.65.
-CasADi, compiled and without them, has ended after 0.3 to 0.9 s at 100,000 rows; it is ahead up to some three million
-entries, and behind from five million on.  asdex takes 1.2 to 3 times as long as gradcli at 100,000 rows, and 2 to 5
-times at a million.  On an arrow of 100,000 rows and a graph of a million nodes neither ends within a minute.
+CasADi, compiled and without them, has ended after 0.3 to 0.9 s at 100,000 rows (a graph takes it 5 s); it is ahead up
+to four million entries, and behind from five million on.  asdex takes 1.5 to 4 times as long as gradcli at 100,000
+rows, and 2 to 6 times at a million.  On an arrow of 100,000 rows and a graph of a million nodes neither ends within a
+minute.
 """
 
 import functools
