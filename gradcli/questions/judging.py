@@ -19,7 +19,6 @@ from gradcli.crosscheck.compare import Tolerance
 from gradcli.crosscheck.formulas import Derived, Formulas, confirm_at, with_mismatches
 from gradcli.crosscheck.judge import Judgement, judge, withheld
 from gradcli.crosscheck.point import Numbers
-from gradcli.crosscheck.replaced_values import replaced_values
 from gradcli.crosscheck.summary import joined
 from gradcli.errors import GradcliError
 from gradcli.language.lower.names import shadowed
@@ -242,6 +241,8 @@ def with_advice(
 
 def _with_replaced(bound: BoundFunction, judgement: Judgement) -> Judgement:
     """Add what the function puts in the place of NaN and of infinities, with the gradient that it passes on there."""
+    from gradcli.crosscheck.replaced_values import replaced_values  # which few answers need
+
     is_nan = any(one.torch is not None and math.isnan(one.torch) for one in judgement.entries if one.variable)
     return judgement.joined(notes=[*replaced_values(bound.program, bound.arrays, is_nan=is_nan)])
 

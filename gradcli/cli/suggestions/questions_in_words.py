@@ -9,10 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gradcli.cli.default_command import DERIVATIVE, IMPLICIT, SUM_OF_HESSIAN, SUM_OF_JACOBIAN
-from gradcli.cli.suggestions.derivatives_in_words import derivative, in_parentheses, is_phrase, method
 from gradcli.cli.suggestions.higher_derivatives import is_of_several, nested, require_low_order, require_none_in_words
-from gradcli.cli.suggestions.points_in_words import at_options, at_point, placed
-from gradcli.cli.suggestions.vector_operators import vector_operator
 from gradcli.errors import UsageError
 from gradcli.language.text.signs import compared
 
@@ -64,6 +61,9 @@ def asked(text: str, command: str = DERIVATIVE) -> Iterator[list[str]]:
     """
     if _ASKS.search(text) is None:
         return
+    from gradcli.cli.suggestions.derivatives_in_words import derivative, in_parentheses  # which few texts need
+    from gradcli.cli.suggestions.points_in_words import at_point
+
     named = [] if command == DERIVATIVE else [command]
     text = in_parentheses(text)
     if _MARKED.search(text) is not None and (marked := _marked(text, command, named)) is not None:
@@ -91,6 +91,7 @@ def _of_tools(text: str, command: str, named: list[str]) -> Iterator[list[str]]:
         return
     from gradcli.cli.suggestions.limits_in_words import limit
     from gradcli.cli.suggestions.other_tools import called, is_of_sympy, of_sympy
+    from gradcli.cli.suggestions.points_in_words import at_options, placed
     from gradcli.cli.suggestions.primes_in_words import primed
 
     if is_of_sympy(text):
@@ -108,6 +109,8 @@ def is_near(text: str) -> bool:
     >>> is_near("laplacian(x^2)"), is_near("d^2/dx^2 x^4 = 12x^2"), is_near("d^2/dx^2 x^4 at x = 1")
     (True, True, False)
     """
+    from gradcli.cli.suggestions.vector_operators import vector_operator
+
     if _on_range(text, DERIVATIVE):
         return False
     left, *right = compared(re.sub(r"\s(?:at|for|where|when|if|with)\s.*", "", text)).sides
@@ -148,6 +151,9 @@ def _of_operators(text: str) -> Iterator[list[str]]:
     >>> [*_of_operators("(x*y).diff(x)")], [*_of_operators("laplacian(x^2)")]
     ([['grad', 'x*y', '--wrt', 'x']], [['hessian', 'x^2']])
     """
+    from gradcli.cli.suggestions.derivatives_in_words import method
+    from gradcli.cli.suggestions.vector_operators import vector_operator
+
     if (found := method(text)) is not None:
         yield found
     elif (field := vector_operator(text)) is not None:
@@ -170,6 +176,10 @@ def require_none(text: str, command: str = "grad", typed: Sequence[str] = ()) ->
 
 def _what(text: str) -> str:
     """Say what a question in words is."""
+    from gradcli.cli.suggestions.derivatives_in_words import is_phrase
+    from gradcli.cli.suggestions.points_in_words import at_point, placed
+    from gradcli.cli.suggestions.vector_operators import vector_operator
+
     if (field := vector_operator(text)) is not None:
         return f"{SUM_OF_HESSIAN if field.is_trace else SUM_OF_JACOBIAN}, which gradcli does not add up"
     if _on_range(text, DERIVATIVE):

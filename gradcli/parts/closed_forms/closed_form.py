@@ -30,7 +30,6 @@ from gradcli.language.program.shape_readings import GivenShape
 from gradcli.language.program.shapes import infer, remarks_on_shapes
 from gradcli.language.program.wengert import Builder, Program, Shape
 from gradcli.language.snippet_result import Snippet
-from gradcli.language.text.juxtaposition import of_numbers
 from gradcli.option_words import option
 from gradcli.parts.closed_forms.tensor_formulas import (
     ProvedFormula,
@@ -194,7 +193,11 @@ def _remarks_on_products(program: Program, named: NamedShapes, nameless: Collect
         for one in program.variables
         if str(one)[0].isupper() and str(one) in nameless and len(shapes.get(one, ())) == 2
     ]
-    if matrices and (written := of_numbers(program.expression, program.names)):
+    if not matrices:
+        return
+    from gradcli.language.text.juxtaposition import of_numbers  # which few answers need
+
+    if written := of_numbers(program.expression, program.names):
         are = "are matrices" if len(matrices) > 1 else "is a matrix"
         yield f"{', '.join(matrices)} {are} here, with no sign between the factors; of numbers it is {written}"
 
