@@ -109,6 +109,10 @@ class Judgement:
         check, entries = summarize(parts)
         check = with_findings(check, self.findings)
         worst = {one.position: one for one in sorted(self.findings, key=lambda one: SEVERITY.index(one.verdict))}
+        known = {
+            entry.verdict for entry in entries if entry.variable is not None
+        }  # y itself is right where these say it
+        worst = {at: one for at, one in worst.items() if at.variable is not None or one.verdict not in known}
         entries = tuple(_worse(entry, worst.get(entry.position)) for entry in entries)
         is_proven = check.proven and self.is_fully_recorded and not self.is_sample
         notes, is_sampled = (*check.notes, *self.notes), check.sampled or self.is_sample

@@ -152,20 +152,24 @@ def vanishes(expression: Expr) -> bool:
 
 
 def _without_logarithms(expression: Expr) -> Expr:
-    """Raise e to a sum that has logarithms, less 1, which is 0 where the sum is a real 0; the sum if it has none.
+    """Raise e to a real sum that has logarithms of positive numbers, less 1; any other expression stays.
 
         log(a) - log(b) + u   ->   a/b*exp(u) - 1
 
+    Of an operand that may be negative a logarithm has no value, and the power has one: log(x**2) is not 2*log(x).
+
     >>> x = sympy.Symbol("x", real=True)
-    >>> _without_logarithms(sympy.log(x + 1) / 2 + x)
-    (x + 1)*exp(2*x) - 1
+    >>> _without_logarithms(sympy.log(x**2 + 1) / 2 + x)
+    (x**2 + 1)*exp(2*x) - 1
+    >>> _without_logarithms(sympy.log(x**2) - 2 * sympy.log(x))
+    -2*log(x) + log(x**2)
     """
     terms = [one.as_coeff_Mul(rational=True) for one in sympy.Add.make_args(sympy.expand_mul(expression))]
     logarithms = [(factor, rest.args[0]) for factor, rest in terms if isinstance(rest, sympy.log)]
-    if not logarithms:
+    rest = sympy.Add(*(factor * one for factor, one in terms if not isinstance(one, sympy.log)))
+    if not logarithms or not rest.is_extended_real or not all(one.is_positive for _, one in logarithms):
         return expression
     whole = math.lcm(*(int(factor.q) for factor, _ in logarithms))
-    rest = sympy.Add(*(factor * one for factor, one in terms if not isinstance(one, sympy.log)))
     return sympy.Mul(*(argument ** (factor * whole) for factor, argument in logarithms), sympy.exp(whole * rest)) - 1
 
 

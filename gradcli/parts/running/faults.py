@@ -84,10 +84,12 @@ def words(custom: CustomFunction, name: str, results: Sequence[VariantResult]) -
     said += f": its result {mistake}" * bool(mistake)
     if where and not cause.is_partial:
         return f"{said}, {only}{where}"
-    told = [
-        _told(custom, result, name) for result in results if result.variant.where in {"", *named} and not result.error
+    decided = [
+        _decided(custom, result, name)
+        for result in results
+        if result.variant.where in {"", *named} and not result.error
     ]
-    region = _region(custom, name, told, is_explained=is_explained and not where) if told else ""
+    region = _region(custom, name, decided, is_explained=is_explained and not where) if decided else ""
     return said + (f", {only}{where}" if where and not region.startswith(ONLY) else "") + region
 
 
@@ -115,16 +117,16 @@ def _cause(custom: CustomFunction, name: str, failing: Sequence[VariantResult]) 
     for where, result in first.items():
         if not where:
             break
-        told = None if result.error else _told(custom, result, name)
-        if _is_right_otherwise(custom, name, result, told):
-            return _Cause(where, where == WHOLE and told is not None and bool(told.is_right.any()), disproved)
+        decided = None if result.error else _decided(custom, result, name)
+        if _is_right_otherwise(custom, name, result, decided):
+            return _Cause(where, where == WHOLE and decided is not None and bool(decided.is_right.any()), disproved)
         disproved.append(where)
     return _Cause(disproved=disproved)
 
 
-def _is_right_otherwise(custom: CustomFunction, name: str, result: VariantResult, told: _Elements | None) -> bool:
+def _is_right_otherwise(custom: CustomFunction, name: str, result: VariantResult, decided: _Elements | None) -> bool:
     """Tell whether the gradient is right at values of the same sizes that do not meet the condition of a variant."""
-    wrong = {} if told is None or told.is_right.all() else {name: told.x[~told.is_right]}
+    wrong = {} if decided is None or decided.is_right.all() else {name: decided.x[~decided.is_right]}
     others = [*without_condition(custom.arguments, result.variant, wrong)]
     results = [found for one in others if (found := custom.try_variant(one)) is not None]
     return not others or (bool(results) and not any(name in found.wrong for found in results))
@@ -281,9 +283,9 @@ class _Elements:
     is_right: NDArray[np.bool_]
 
 
-def _region(custom: CustomFunction, name: str, told: Sequence[_Elements], *, is_explained: bool) -> str:
+def _region(custom: CustomFunction, name: str, decided: Sequence[_Elements], *, is_explained: bool) -> str:
     """Say where it is wrong only, if the elements tell: `, only where x is negative`."""
-    seen = _Elements(np.concatenate([one.x for one in told]), np.concatenate([one.is_right for one in told]))
+    seen = _Elements(np.concatenate([one.x for one in decided]), np.concatenate([one.is_right for one in decided]))
     x, wrong = seen.x, ~seen.is_right
     if not wrong.any() or wrong.all():
         return ""
@@ -332,7 +334,7 @@ def _place(custom: CustomFunction, name: str, seen: _Elements, kind: _Kind) -> s
     for _ in range(HALVES):  # the ends are brought nearer, with all elements of one value
         middle = (right + wrong) / 2
         result = custom.try_variant(given.moved({name: np.full_like(given.values[name], kind.sign * middle)}))
-        tells = np.array([]) if result is None else _told(custom, result, name).is_right
+        tells = np.array([]) if result is None else _decided(custom, result, name).is_right
         if not tells.size:
             break
         right, wrong = (middle, wrong) if tells.all() else (right, middle)
@@ -366,7 +368,7 @@ def _is_borne_out(custom: CustomFunction, name: str, x: Array, *, is_right: bool
     given = custom.arguments
     moved = ({name: given.generator.choice(x, size=given.values[name].shape)} for _ in range(DRAWS))
     results = [result for one in moved if (result := custom.try_variant(given.moved(one))) is not None]
-    return bool(results) and all((_told(custom, result, name).is_right == is_right).all() for result in results)
+    return bool(results) and all((_decided(custom, result, name).is_right == is_right).all() for result in results)
 
 
 def _is_far_off(result: VariantResult, name: str) -> bool:
@@ -376,15 +378,15 @@ def _is_far_off(result: VariantResult, name: str) -> bool:
         return bool((~(np.abs(found - truth) <= ABRUPT * np.maximum(np.abs(found), np.abs(truth)))).any())
 
 
-def _told(custom: CustomFunction, result: VariantResult, name: str) -> _Elements:
-    """Give elements of an argument, and whether the gradient by each is right; about 0 it tells nothing.
+def _decided(custom: CustomFunction, result: VariantResult, name: str) -> _Elements:
+    """List elements of an argument, and whether the gradient by each is right, without those that rounding decides.
 
-    Where all together were found to be right, those tell nothing that are within what the largest may be off by.
+    Where all together were found to be right, those are left out too that are within the error allowed of the largest.
     """
     sizes = np.maximum(np.abs(result.truth[name]), np.abs(result.found[name]))
     together = 0.0 if name in result.wrong else CLOSE[custom.call.dtype] * largest(result.truth[name])
-    tells = ~(sizes <= custom.rounding(result, name) + together)
-    return _Elements(result.variant.arrays[name][tells], _is_right(custom, result, name)[tells])
+    is_decided = ~(sizes <= custom.rounding(result, name) + together)
+    return _Elements(result.variant.arrays[name][is_decided], _is_right(custom, result, name)[is_decided])
 
 
 def _is_right(custom: CustomFunction, result: VariantResult, name: str) -> NDArray[np.bool_]:
